@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause */
+/*
+ * Kernel ABI of uboe.ko, on top of the standard uverbs objects. Host byte order
+ * like all of uverbs; sizes are multiples of 8; unknown bits in a request are
+ * refused with EOPNOTSUPP, non-zero reserved bytes with EINVAL.
+ *
+ * Memory shared with the device lives in arenas of the context: an arena comes
+ * into being when user space maps it,
+ *
+ *	mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, cmd_fd,
+ *	     UBOE_MMAP_OFFSET(id) * page_size)
+ *
+ * with an id below the context's max_arenas that is not in use. It lasts until
+ * the context and every queue in it are gone; unmapping does not end it. Rings,
+ * records and jetty pages are named by UBOE_ARENA_ADDR(id, offset) and must lie
+ * wholly in one arena, aligned to 64 bytes (jetty pages: to the stride).
+ *
+ * Work is announced by the rules in ub/uboe_io.h. KICK is the standard
+ * POST_SEND command with wr_count 0 on the QP.
+ */
+#ifndef UBOE_ABI_H
+#define UBOE_ABI_H
+
+#include <linux/types.h>
+
+#define UBOE_ABI_VERSION 1
+
+/* Driver id in netlink, in uverbs ioctls and in the provider's match table */
+#define UBOE_DRIVER_ID 0x5542
+
+#define UBOE_MMAP_ARENA_BASE 0x10000ull
+#define UBOE_MMAP_OFFSET(id) (UBOE_MMAP_ARENA_BASE + (id))
+#define UBOE_ARENA_ADDR(id, off) ((__u64)(id) << 32 | (__u32)(off))
+#define UBOE_MAX_ARENAS 4096
+#define UBOE_ARENA_MAX_SIZE (64u << 20)
+
+enum uboe_ctx_flags {
+	UBOE_CTX_SOFT = 1 << 0, /* records and doorbells are polled; see need_kick */
+	UBOE_CTX_DWQE = 1 << 1, /* DirectWQE windows are looked at */
+};
+
+struct uboe_alloc_ucontext_req {
+	__u32 abi_version;
+	__u32 flags; /* none defined */
+};
+
+struct uboe_alloc_ucontext_resp {
+	__u32 abi_version;
+	__u32 flags; /* enum uboe_ctx_flags */
+	__u32 jpage_stride;
+	__u32 max_arenas;
+	__u32 arena_max_size;
+	__u32 max_inline;
+	__u64 caps; /* enum ub_cap */
+};
+
+struct uboe_create_cq_req {
+	__aligned_u64 ring; /* 64 bytes << shift */
+	__aligned_u64 rec; /* struct uboe_jfc_rec */
+	__u32 shift; /* at least 6, at most 20; not below the cqe asked for */
+	__u32 flags;
+};
+
+struct uboe_create_cq_resp {
+	__u32 cqn;
+	__u32 depth;
+};
+
+struct uboe_rq_req {
+	__aligned_u64 ring; /* slots */
+	__aligned_u64 idx;
+	__aligned_u64 rec; /* struct uboe_jfr_rec */
+	__u8 shift; /* 6..15 */
+	__u8 sge_shift; /* 0..2 */
+	__u8 rsvd[6];
+};
+
+struct uboe_create_qp_req {
+	__aligned_u64 sq; /* BBs */
+	__aligned_u64 jpage;
+	struct uboe_rq_req rq; /* all zero with an SRQ */
+	__u8 sq_shift; /* log2 of BBs, 0..15 */
+	__u8 rsvd[3];
+	__u32 flags;
+};
+
+struct uboe_create_qp_resp {
+	__u32 qpn;
+	__u32 rsvd;
+};
+
+struct uboe_create_srq_req {
+	struct uboe_rq_req rq;
+	__u64 flags;
+};
+
+struct uboe_create_srq_resp {
+	__u32 srqn;
+	__u32 rsvd;
+};
+
+#endif /* UBOE_ABI_H */

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Control contract of a UB device: mailbox commands and the contexts they
+ * carry. A soft device executes a command by a function call, a PCI device
+ * reads the same bytes from its mailbox. Little-endian throughout; reserved
+ * bytes must be zero in a command and are zero in an answer.
+ *
+ * Addresses of rings and records are bus addresses: what they mean is the
+ * home's business (arena and offset, DMA address, pointer of the process).
+ * Command numbers follow the UDMA hardware: base + 4 create, 5 modify, 6 query,
+ * 7 destroy.
+ */
+#ifndef UB_UBOE_MBOX_H
+#define UB_UBOE_MBOX_H
+
+#include <linux/types.h>
+#include <ub/uboe_io.h>
+
+enum uboe_mbox_verb {
+	UBOE_MBOX_CREATE = 4,
+	UBOE_MBOX_MODIFY = 5,
+	UBOE_MBOX_QUERY = 6,
+	UBOE_MBOX_DESTROY = 7,
+};
+
+enum uboe_mbox_obj {
+	UBOE_MBOX_JETTY = 0x00, /* JFS or jetty, 256 bytes */
+	UBOE_MBOX_RCT = 0x10, /* RC table, 64 */
+	UBOE_MBOX_JFC = 0x20, /* 128 */
+	UBOE_MBOX_AEQ = 0x30, /* 64 */
+	UBOE_MBOX_CEQ = 0x40, /* 64 */
+	UBOE_MBOX_JFR = 0x50, /* 128 */
+	UBOE_MBOX_JGRP = 0x60, /* jetty group, 128 */
+	UBOE_MBOX_TP = 0x80, /* 128 */
+	UBOE_MBOX_SEG = 0x90, /* 128 */
+};
+
+#define UBOE_MBOX_CMD(obj, verb) ((obj) | (verb))
+#define UBOE_MBOX_MAX_CTX 256u
+
+enum uboe_jetty_type { UBOE_JETTY_UM = 1, UBOE_JETTY_RC = 2, UBOE_JETTY_RM = 3 };
+
+enum uboe_jetty_state {
+	UBOE_JS_RESET = 0,
+	UBOE_JS_INIT = 1, /* receives may be posted */
+	UBOE_JS_RTR = 2, /* answers the channel set-up, receives */
+	UBOE_JS_READY = 3, /* sends too (verbs: RTS) */
+	UBOE_JS_SUSPEND = 4,
+	UBOE_JS_ERROR = 5,
+};
+
+/* uboe_jetty_ctx.flags */
+#define UBOE_JETTY_SIG_ALL 0x1u /* every SQE completes with a CQE */
+#define UBOE_JETTY_KERNEL 0x2u /* owned by the kernel: unchecked keys allowed */
+
+/* Access rights of segments and of a jetty's responder */
+#define UBOE_ACC_LOCAL_WRITE 0x1u
+#define UBOE_ACC_REMOTE_WRITE 0x2u
+#define UBOE_ACC_REMOTE_READ 0x4u
+#define UBOE_ACC_REMOTE_ATOMIC 0x8u
+
+/**
+ * struct uboe_jetty_ctx - JFS or jetty
+ * @sq_base: bus address of the JFS ring, (64 << @sq_shift) bytes
+ * @page: bus address of the jetty page
+ * @tpn: RC: channel that serves it (modify to RTR), else 0
+ * @msg_win: SQEs in progress at most, 1..128, 0: device's choice
+ * @rnr_timer: code that the responder answers with, 0..19 (2 us << n)
+ * @rnr_retry: 0..6 retries, 7 without limit
+ * @max_rd: Reads and atomics in progress as initiator
+ * @access: UBOE_ACC_REMOTE_* that the responder grants
+ */
+struct uboe_jetty_ctx {
+	__u8 state;
+	__u8 type;
+	__u8 sq_shift;
+	__u8 flags;
+	__le32 pd;
+	__le64 sq_base;
+	__le64 page;
+	__le32 tx_jfcn;
+	__le32 rx_jfcn;
+	__le32 jfrn;
+	__le32 token;
+	__le64 user_data;
+	__le32 tpn;
+	__le32 rmt_jetty;
+	__u8 rnr_timer;
+	__u8 rnr_retry;
+	__u8 access;
+	__u8 sl;
+	__le16 max_rd;
+	__le16 max_dest_rd;
+	__le16 msg_win;
+	__le16 rsvd0;
+	__le32 sq_pi; /* query: consumed by the engine */
+	__le32 rsvd[45];
+};
+
+/* Which fields a modify command sets: word 0 of the mask that follows the context */
+#define UBOE_JM_STATE 0x01u
+#define UBOE_JM_TPN 0x02u
+#define UBOE_JM_RNR_TIMER 0x04u
+#define UBOE_JM_RNR_RETRY 0x08u
+#define UBOE_JM_ACCESS 0x10u
+#define UBOE_JM_MAX_RD 0x20u
+#define UBOE_JM_MAX_DEST_RD 0x40u
+
+/**
+ * struct uboe_jfc_ctx - completion queue
+ * @base: bus address of the ring, (64 << @shift) bytes
+ * @rec: bus address of struct uboe_jfc_rec
+ */
+struct uboe_jfc_ctx {
+	__u8 shift;
+	__u8 flags;
+	__u8 state; /* query: 0 fine, 1 overflowed */
+	__u8 rsvd0;
+	__le32 ceqn;
+	__le64 base;
+	__le64 rec;
+	__le16 moderate_count; /* events: after this many CQEs, 0 each */
+	__le16 moderate_period; /* or after this many microseconds */
+	__le32 rsvd1;
+	__le32 pi; /* query */
+	__le32 rsvd[23];
+};
+
+/**
+ * struct uboe_jfr_ctx - receive queue
+ * @base: bus address of the slots, (16 << @sge_shift) << @shift bytes
+ * @idx: bus address of the index ring, 4 << @shift bytes
+ * @rec: bus address of struct uboe_jfr_rec
+ * @limit: event when fewer receives than this are posted, 0 none
+ */
+struct uboe_jfr_ctx {
+	__u8 shift;
+	__u8 sge_shift;
+	__u8 flags;
+	__u8 state;
+	__le32 pd;
+	__le64 base;
+	__le64 idx;
+	__le64 rec;
+	__le32 jfcn;
+	__le32 token;
+	__le64 user_data;
+	__le32 limit;
+	__le32 ci; /* query */
+	__le32 rsvd[18];
+};
+
+/**
+ * struct uboe_seg_ctx - segment (memory region)
+ * @pbl: bus address of the home's page list, whose chunks are (1 << @chunk_shift) bytes
+ * @off: offset of @va in the first chunk
+ * @token, @token2: primary and backup TokenValue; verbs regions use 12 bits
+ */
+struct uboe_seg_ctx {
+	__le64 va;
+	__le64 len;
+	__le64 pbl;
+	__le64 off;
+	__le32 token;
+	__le32 token2;
+	__le32 pd;
+	__u8 access;
+	__u8 chunk_shift;
+	__u8 flags;
+	__u8 rsvd0;
+	__le32 rsvd[20];
+};
+
+#define UBOE_SEG_IDENTITY 0x1u /* kernel only: any address, va is a pointer */
+#define UBOE_SEG_TOKEN2 0x2u
+
+/**
+ * struct uboe_tp_ctx - one end of a transport channel
+ * @laddr, @raddr: IPv6 or v4-mapped addresses, network byte order
+ * @timeout_ns: how long unanswered retransmission may last, 0 for ever
+ * @mtu: largest payload offered, bytes, power of two 1024..8192
+ */
+struct uboe_tp_ctx {
+	__u8 laddr[16];
+	__u8 raddr[16];
+	__le32 jetty;
+	__le32 rmt_jetty;
+	__le16 sport; /* 0: chosen from the numbers */
+	__le16 dport; /* 0: 4792 */
+	__u8 traffic_class;
+	__u8 hop_limit; /* 0: 64 */
+	__u8 retrans; /* UB_TPCM_RETRANS_*, 0xff: device's choice */
+	__u8 cc;
+	__le32 flow_label;
+	__le16 mtu;
+	__le16 window; /* packets, power of two 128..2048, 0: device's choice */
+	__le64 timeout_ns;
+	__le32 rto_min_us; /* 0: device's choice */
+	__u8 state; /* query */
+	__u8 rsvd0[3];
+	__le32 srtt_us; /* query */
+	__le32 rsvd[13];
+};
+
+/**
+ * struct uboe_rct_ctx - RC table, remote commands in progress
+ * @shift: log2 of its depth in 64-byte blocks, 6..15
+ * @watermark: blocks in use from which requests are answered with RNR
+ */
+struct uboe_rct_ctx {
+	__u8 shift;
+	__u8 rsvd0[3];
+	__le32 jetty;
+	__le32 watermark;
+	__le32 used; /* query */
+	__le32 rsvd[12];
+};
+
+/**
+ * struct uboe_eq_ctx - event queue
+ * @base: bus address of 64-byte elements, (64 << @shift) bytes
+ */
+struct uboe_eq_ctx {
+	__u8 shift;
+	__u8 flags;
+	__le16 vector;
+	__le32 ci;
+	__le64 base;
+	__le32 pi; /* query */
+	__le32 rsvd[11];
+};
+
+UBOE_ASSERT(sizeof(struct uboe_jetty_ctx) == 256);
+UBOE_ASSERT(sizeof(struct uboe_jfc_ctx) == 128);
+UBOE_ASSERT(sizeof(struct uboe_jfr_ctx) == 128);
+UBOE_ASSERT(sizeof(struct uboe_seg_ctx) == 128);
+UBOE_ASSERT(sizeof(struct uboe_tp_ctx) == 128);
+UBOE_ASSERT(sizeof(struct uboe_rct_ctx) == 64);
+UBOE_ASSERT(sizeof(struct uboe_eq_ctx) == 64);
+
+#endif /* UB_UBOE_MBOX_H */

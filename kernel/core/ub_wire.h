@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Wire constants of UnifiedBus over Ethernet: UB Base Specification 2.0.1
+ * sections 6.2 and 7.2, and the UBoE draft for what lies below. All header
+ * fields are big-endian; payload and atomic operands are little-endian.
+ * docs/wire.md has the tables and says which values are a profile choice.
+ */
+#ifndef UB_WIRE_H
+#define UB_WIRE_H
+
+#define UB_UDP_PORT 4792 /* IANA, draft "UDP Header" */
+
+/* Sizes of headers, bytes */
+#define UB_IPV4_LEN 20
+#define UB_IPV6_LEN 40
+#define UB_UDP_LEN 8
+#define UB_TPH_LEN 16
+#define UB_UPIH_LEN 4
+#define UB_EIDH_LEN 32
+#define UB_CETPH_LEN 8
+#define UB_CNP_CETPH_LEN 16
+#define UB_SAETPH_LEN 4
+#define UB_BTAH_LEN 8
+#define UB_ATAH_LEN 8
+#define UB_UDETAH_LEN 4
+#define UB_TAIDETAH_LEN 4
+#define UB_OFSTETAH_LEN 4
+#define UB_MAETAH_LEN 16
+#define UB_MTETAH_LEN 4
+#define UB_IMMETAH_LEN 16
+#define UB_NTFETAH_LEN 24
+#define UB_TVETAH_LEN 4
+#define UB_ICRC_LEN 4
+
+/* Longest header chain from TPH to the last TA header (Write_with_notify, all options) */
+#define UB_MAX_HDR (UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + \
+		    UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
+
+/* TPH byte 0 (Base Spec 6.2.1) */
+#define UB_TPH_LAST 0x80
+#define UB_TPH_OPCODE 0x7f
+/* TPH byte 1 */
+#define UB_TPH_VER 0xc0
+#define UB_TPH_PAD 0x30
+#define UB_TPH_NLP 0x0f
+/* RTPH byte 8 */
+#define UB_TPH_A 0x80
+#define UB_TPH_F 0x40
+/* RTPH byte 12 */
+#define UB_TPH_RSPST 0xe0
+#define UB_TPH_RSPINFO 0x1f
+
+enum ub_tp_opcode {
+	UB_TP_UTP_DATA = 0x0,
+	UB_TP_RTP_DATA = 0x1,
+	UB_TP_ACK = 0x2, /* TPACK or TPNAK, told apart by RSPST */
+	UB_TP_ACK_CC = 0x3,
+	UB_TP_SACK = 0x5,
+	UB_TP_SACK_CC = 0x6,
+	UB_TP_CNP = 0x8,
+	UB_TP_OPCODE_MAX = 0x8,
+};
+
+enum ub_nlp {
+	UB_NLP_TAH = 0,
+	UB_NLP_IDENT = 1, /* UPIH and EIDH first */
+	UB_NLP_CIPH = 3, /* security header, not supported */
+};
+
+/* RSPST, in TPACK and (where marked) in ATAH */
+enum ub_rspst {
+	UB_RSPST_OK = 0,
+	UB_RSPST_RNR = 1,
+	UB_RSPST_FAULT = 2,
+	UB_RSPST_ERROR = 3,
+	UB_RSPST_TA = 5, /* TPACK that carries a TA response */
+};
+
+enum ub_rspinfo {
+	UB_RSPINFO_PSN = 0, /* with ERROR in a TPNAK: go back to PSN */
+	UB_RSPINFO_UNSUPPORTED = 1,
+	UB_RSPINFO_ABORT = 2,
+	UB_RSPINFO_TAACK = 2, /* with UB_RSPST_TA: a correct TAACK */
+};
+
+#define UB_RNR_TIMER_MAX 19 /* timeout is 2 us << timer */
+
+/* CNP byte 0 */
+#define UB_CNP_ECN 0xc0
+#define UB_CNP_LOC 0x20
+#define UB_CNP_ECN_LIGHT 1
+#define UB_CNP_ECN_SEVERE 3
+
+/* BTAH byte 1 */
+#define UB_BTAH_VER 0xc0
+#define UB_BTAH_EE 0x30
+#define UB_BTAH_EE_PLAIN 0x10 /* not a trusted execution environment */
+#define UB_BTAH_TV_EN 0x08
+#define UB_BTAH_POISON 0x04
+#define UB_BTAH_UD 0x01
+/* BTAH byte 4 */
+#define UB_BTAH_NO_TAACK 0x80
+#define UB_BTAH_ODR 0x70
+#define UB_BTAH_ODR_TCO 0x40
+#define UB_BTAH_ODR_SHIFT 4
+#define UB_BTAH_MT_EN 0x08
+#define UB_BTAH_FCE 0x04
+#define UB_BTAH_RETRY 0x02
+#define UB_BTAH_ALLOC 0x01
+/* BTAH bytes 5..7 as a 24-bit word */
+#define UB_BTAH_RC_TYPE 0x300000
+#define UB_BTAH_RC_ID 0x0fffff
+/* ATAH byte 1 */
+#define UB_ATAH_SV 0x08
+#define UB_ATAH_POISON 0x04
+/* MAETAH / NTFETAH bytes 8..11 */
+#define UB_TOKEN_ID_SHIFT 8
+#define UB_TOKEN_ID_MAX 0xfffff
+/* MTETAH as a 32-bit word */
+#define UB_MT_TYPE 0x00300000
+#define UB_MT_ID 0x000fffff
+#define UB_MT_TYPE_GROUP 2
+
+/* Transaction execution order, BTAH.ODR[1:0] */
+enum ub_order { UB_ORDER_NO = 0, UB_ORDER_RELAXED = 1, UB_ORDER_STRONG = 2 };
+
+enum ub_ta_opcode {
+	UB_TA_SEND = 0x00,
+	UB_TA_SEND_IMM = 0x01,
+	UB_TA_SEND_INV = 0x02, /* profile: chain of Send_with_immediate */
+	UB_TA_WRITE = 0x03,
+	UB_TA_WRITE_IMM = 0x04,
+	UB_TA_WRITE_NOTIFY = 0x05,
+	UB_TA_READ = 0x06,
+	UB_TA_CAS = 0x07,
+	UB_TA_SWAP = 0x08,
+	UB_TA_STORE = 0x09,
+	UB_TA_LOAD = 0x0a,
+	UB_TA_FETCH_ADD = 0x0b,
+	UB_TA_FETCH_SUB = 0x0c,
+	UB_TA_FETCH_AND = 0x0d,
+	UB_TA_FETCH_OR = 0x0e,
+	UB_TA_FETCH_XOR = 0x0f,
+	UB_TA_MGMT = 0x10,
+	UB_TA_TAACK = 0x11,
+	UB_TA_READ_RSP = 0x12,
+	UB_TA_ATOMIC_RSP = 0x13,
+	UB_TA_WRITE_BE = 0x14,
+	UB_TA_PREFETCH = 0x15,
+	UB_TA_WRITEBACK = 0x17,
+	UB_TA_WRITEBACK_BE = 0x18,
+	UB_TA_WRITE_STOREADD = 0x1a, /* profile */
+	UB_TA_OPCODE_MAX = 0x1a,
+};
+
+/* SAETPH BitMapSize code n means 64 << n bits */
+#define UB_SACK_SIZE_MAX 4
+
+#define UB_PSN_MASK 0xffffffu
+#define UB_MTU_MIN 1024
+#define UB_MTU_MAX 8192
+
+/* TPCM v1, the profile's channel set-up: UTP Send to public jetty 0, docs/wire.md */
+#define UB_TPCM_MAGIC 0x55425450u /* "UBTP" */
+#define UB_TPCM_VERSION 1
+#define UB_TPCM_LEN 100
+
+enum ub_tpcm_type {
+	UB_TPCM_REQ = 1,
+	UB_TPCM_REP = 2,
+	UB_TPCM_READY = 3,
+	UB_TPCM_CLOSE = 4,
+	UB_TPCM_REJ = 5,
+};
+
+/* Byte offsets in the TPCM body */
+enum ub_tpcm_off {
+	UB_TPCM_O_MAGIC = 0,
+	UB_TPCM_O_VER = 4,
+	UB_TPCM_O_TYPE = 5,
+	UB_TPCM_O_FLAGS = 6,
+	UB_TPCM_O_XID = 8,
+	UB_TPCM_O_PEER_XID = 12,
+	UB_TPCM_O_LTPN = 16,
+	UB_TPCM_O_RTPN = 20,
+	UB_TPCM_O_PSN = 24,
+	UB_TPCM_O_LJETTY = 28,
+	UB_TPCM_O_RJETTY = 32,
+	UB_TPCM_O_UPI = 36,
+	UB_TPCM_O_SEID = 40,
+	UB_TPCM_O_DEID = 56,
+	UB_TPCM_O_MTU = 72,
+	UB_TPCM_O_RETRANS = 73,
+	UB_TPCM_O_OOO = 74,
+	UB_TPCM_O_BITMAP = 75,
+	UB_TPCM_O_CC = 76,
+	UB_TPCM_O_RTO_MODE = 77,
+	UB_TPCM_O_RTO_N = 78,
+	UB_TPCM_O_RTO_RETRY = 79,
+	UB_TPCM_O_RTO_BASE = 80,
+	UB_TPCM_O_CAPS = 84,
+	UB_TPCM_O_SVC = 88,
+	UB_TPCM_O_MAX_RD = 92,
+	UB_TPCM_O_REASON = 94,
+	UB_TPCM_O_RSVD = 96,
+};
+
+#define UB_TPCM_RETRANS_SR 0x01
+#define UB_TPCM_RETRANS_FAST 0x80
+#define UB_TPCM_RETRANS_MARK 0x40
+
+enum ub_cap {
+	UB_CAP_WASA = 1u << 0,
+	UB_CAP_REDUCE = 1u << 1,
+	UB_CAP_ICRC_BE = 1u << 2,
+	UB_CAP_CNP2 = 1u << 3,
+	UB_CAP_CLR_EOR_ARM = 1u << 4,
+	UB_CAP_LONG_SEND = 1u << 5, /* one Send longer than 64 KiB */
+	UB_CAP_SEND_INV = 1u << 6,
+	UB_CAP_ANY_ID = 1u << 7, /* IPv4 ID may be non-zero towards this end */
+};
+
+#define UB_SVC_ROI 1u
+#define UB_SVC_ROT 2u
+#define UB_SVC_ROL 4u
+#define UB_SVC_UNO 8u
+
+/* TPN of a reliable connection, a function of the jetty number */
+#define UB_TPN_RC(jetty) (0x800000u | (jetty))
+#define UB_TPN_RC_JETTY(tpn) ((tpn) & 0xfffffu)
+#define UB_TPN_IS_RC(tpn) (((tpn) & 0xf00000u) == 0x800000u)
+
+#endif /* UB_WIRE_H */

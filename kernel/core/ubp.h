@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The protocol core as its home sees it.
+ *
+ * The core is the device: it executes mailbox commands, reads send and receive
+ * rings, turns work into packets and packets into memory accesses and
+ * completions. It owns no socket, clock, thread or timer; a home gives it these
+ * by struct ubp_ops and calls in when something happened:
+ *
+ *	ubp_mbox_exec()   a control command           may sleep, home serialises
+ *	ubp_kick()        a doorbell or KICK          any context but hard IRQ
+ *	ubp_rx()          a packet arrived            softirq or equal
+ *	ubp_timer()       a channel's timer fired     softirq or equal
+ *	ubp_resume()      output space is back        softirq or equal
+ *
+ * The four data-path entries may run concurrently with one another and with a
+ * command. A home that frees memory later (ops->free_later) must let every
+ * section between ubp_read_begin() and ubp_read_end() pass first.
+ */
+#ifndef UBP_H
+#define UBP_H
+
+#include "ubp_os.h"
+#include "ub_wire.h"
+
+struct ubp_dev;
+struct ubp_tp;
+struct ubp_jetty;
+struct ubp_jfc;
+struct ubp_jfr;
+struct ubp_seg;
+
+/**
+ * struct ubp_path - where the packets of a channel go
+ * @laddr: local address, IPv6 or v4-mapped, network order
+ * @raddr: peer's address
+ * @sport: UDP source port, the flow's entropy, host order
+ * @dport: UDP destination port, host order
+ * @tc: DSCP in the upper six bits; the core adds ECN
+ * @hop: TTL or hop limit
+ * @flow: IPv6 flow label
+ * @home: the home's route cache, opaque
+ */
+struct ubp_path {
+	u8 laddr[16];
+	u8 raddr[16];
+	u16 sport;
+	u16 dport;
+	u8 tc;
+	u8 hop;
+	bool v4;
+	u32 flow;
+	void *home;
+};
+
+/* A packet being built: @data points at the IP header, @len bytes follow */
+struct ubp_txbuf {
+	u8 *data;
+	u32 len;
+	void *cookie;
+};
+
+/* A received packet: @data points at the IP header, @len bytes are readable */
+struct ubp_rxpkt {
+	const u8 *data;
+	u32 len;
+	void *cookie;
+};
+
+/**
+ * struct ubp_ops - what a home does for the core
+ * @now: monotonic time, nanoseconds
+ * @random: 32 random bits, not predictable by a peer
+ * @zalloc: zeroed memory for a control command, NULL when there is none
+ * @free_later: give it back once no reader can hold it (see top of file)
+ * @bus_map: pointer to @len bytes of ring memory at bus address @bus, NULL when
+ *	they do not lie wholly in one arena; valid until the object that names
+ *	them is destroyed
+ * @seg_map: resolve the page list of a segment: fills seg->chunk and seg->home
+ * @seg_unmap: undo it; nothing refers to the pages any more
+ * @path_init: route to path->raddr (may be deferred to the first packet)
+ * @path_exit: drop it
+ * @tx_alloc: room for a packet of @len bytes from the IP header on; false when
+ *	there is none now, ubp_resume() follows later
+ * @tx_send: send it; consumes the buffer whatever happens
+ * @tx_free: give back a buffer that was not sent
+ * @rx_free: give back a received packet that the core had kept
+ * @timer: call ubp_timer(tp) at @when or a little later; replaces any earlier
+ *	request of this channel; called with the channel's lock held
+ * @timer_cancel: no ubp_timer(tp) runs or starts after it returns; may sleep
+ * @engine_later: call ubp_kick() for this jetty soon, from softirq
+ * @jfc_event: the armed JFC has a completion; softirq context
+ * @event: asynchronous event, enum uboe_event and sub type; softirq context
+ */
+struct ubp_ops {
+	u64 (*now)(struct ubp_dev *dev);
+	u32 (*random)(struct ubp_dev *dev);
+	void *(*zalloc)(struct ubp_dev *dev, size_t len);
+	void (*free_later)(struct ubp_dev *dev, void *p);
+	void *(*bus_map)(struct ubp_dev *dev, u64 bus, u64 len);
+	int (*seg_map)(struct ubp_dev *dev, struct ubp_seg *seg, u64 pbl);
+	void (*seg_unmap)(struct ubp_dev *dev, struct ubp_seg *seg);
+	int (*path_init)(struct ubp_dev *dev, struct ubp_path *path);
+	void (*path_exit)(struct ubp_dev *dev, struct ubp_path *path);
+	bool (*tx_alloc)(struct ubp_dev *dev, struct ubp_path *path, u32 len,
+			 struct ubp_txbuf *buf);
+	void (*tx_send)(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *buf);
+	void (*tx_free)(struct ubp_dev *dev, struct ubp_txbuf *buf);
+	void (*rx_free)(struct ubp_dev *dev, void *cookie);
+	void (*timer)(struct ubp_tp *tp, u64 when);
+	void (*timer_cancel)(struct ubp_tp *tp);
+	void (*engine_later)(struct ubp_jetty *jetty);
+	void (*jfc_event)(struct ubp_jfc *jfc);
+	void (*event)(struct ubp_dev *dev, u32 type, u32 sub, u32 num);
+};
+
+/* Counters. Names in ubp_stat_name(); drops have a reason each. */
+enum ubp_stat {
+	UBP_S_TX_PACKETS,
+	UBP_S_TX_BYTES,
+	UBP_S_RX_PACKETS,
+	UBP_S_RX_BYTES,
+	UBP_S_RETRANSMITS,
+	UBP_S_TIMEOUTS,
+	UBP_S_ACKS_SENT,
+	UBP_S_SACKS_SENT,
+	UBP_S_NAKS_SENT,
+	UBP_S_DUPLICATES,
+	UBP_S_OUT_OF_ORDER,
+	UBP_S_RNR_SENT,
+	UBP_S_RNR_RECEIVED,
+	UBP_S_REMOTE_ERRORS, /* requests of peers refused for good */
+	UBP_S_CHANNELS_LOST,
+	UBP_S_CE_MARKS,
+	UBP_S_KICKS,
+	UBP_S_CQ_OVERFLOWS,
+	/* named drop reasons */
+	UBP_S_DROP_FIRST,
+	UBP_D_SHORT = UBP_S_DROP_FIRST, /* too short for its headers */
+	UBP_D_IP_HEADER, /* version, IHL, fragment or protocol */
+	UBP_D_LENGTH, /* IP, UDP and buffer lengths disagree */
+	UBP_D_UDP_PORT,
+	UBP_D_UDP_CSUM,
+	UBP_D_ICRC,
+	UBP_D_TP_VERSION,
+	UBP_D_TP_OPCODE,
+	UBP_D_TP_NLP,
+	UBP_D_PAD,
+	UBP_D_NO_CHANNEL,
+	UBP_D_WRONG_PEER, /* address or SrcTPN is not the channel's */
+	UBP_D_WRONG_STATE,
+	UBP_D_PSN_WINDOW,
+	UBP_D_ACK_INVALID, /* acknowledges what was never sent */
+	UBP_D_SACK_INVALID,
+	UBP_D_DUPLICATE,
+	UBP_D_OOO_FULL,
+	UBP_D_TA_HEADER, /* header chain cut or malformed */
+	UBP_D_TA_OPCODE,
+	UBP_D_TA_RESPONSE, /* response that nobody asked for */
+	UBP_D_TPCM, /* malformed channel set-up message */
+	UBP_D_TPCM_NO_JETTY,
+	UBP_D_TPCM_STALE, /* another incarnation of the peer */
+	UBP_D_UTP_NO_JETTY,
+	UBP_S_MAX,
+};
+
+const char *ubp_stat_name(u32 stat);
+
+/* Settings of a device; the home fills it before ubp_dev_init() */
+struct ubp_config {
+	u32 max_jetty; /* object id limits, at most 2^20 each */
+	u32 max_jfr;
+	u32 max_jfc;
+	u32 max_seg;
+	u16 udp_port;
+	u8 hop_limit;
+	u8 dscp;
+	bool verify_csum; /* check non-zero UDP checksums */
+	bool icrc_be; /* big-endian ICRC, against foreign ends only */
+	u16 window; /* packets in flight per channel, power of two 128..2048 */
+	u16 ack_every; /* packets between forced acknowledgements */
+	u32 ack_delay_us;
+	u32 rto_min_us;
+	u32 rto_max_us;
+	u32 lost_min_ms; /* a channel is never given up earlier than this */
+	u16 budget; /* packets per engine turn */
+	u8 retrans; /* UB_TPCM_RETRANS_* */
+	u32 caps; /* enum ub_cap */
+};
+
+void ubp_config_defaults(struct ubp_config *cfg);
+
+/* id -> object, read without locks */
+struct ubp_table {
+	void **top;
+	u32 max;
+	u32 leaves;
+};
+
+#define UBP_TABLE_LEAF 512u
+
+struct ubp_dev {
+	const struct ubp_ops *ops;
+	struct ubp_config cfg;
+	struct ubp_table jetty;
+	struct ubp_table jfr;
+	struct ubp_table jfc;
+	struct ubp_table seg;
+	ubp_stats_t stats; /* UBP_S_MAX counters */
+	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
+	void *home;
+};
+
+/**
+ * ubp_dev_init - bring a device to life
+ * @dev: zeroed but for @dev->ops, @dev->cfg, @dev->stats and @dev->home
+ *
+ * Return: 0, -EINVAL for a setting out of range, -ENOMEM.
+ */
+int ubp_dev_init(struct ubp_dev *dev);
+
+/* All objects must be gone. */
+void ubp_dev_exit(struct ubp_dev *dev);
+
+/**
+ * ubp_mbox_exec - execute a mailbox command
+ * @cmd: UBOE_MBOX_CMD(object, verb)
+ * @tag: object id, chosen by the driver
+ * @in: context; for modify the context followed by a 32-bit mask
+ * @in_len: its length, exact
+ * @out: answer of a query, @out_len bytes at most; untouched otherwise
+ *
+ * The caller serialises commands on the same object.
+ *
+ * Return: 0, -EINVAL for a bad field, id or length, -EEXIST, -ENOENT, -EBUSY
+ * while another object refers to it, -ENOMEM, -EOPNOTSUPP.
+ */
+int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len,
+		  void *out, u32 out_len);
+
+/* Attach the home's own pointer to an object just created; 0 or -ENOENT */
+int ubp_set_home(struct ubp_dev *dev, u32 obj, u32 tag, void *home);
+
+void ubp_kick(struct ubp_jetty *jetty);
+/* The same by id, for a doorbell that arrives as a number; 0 or -ENOENT */
+int ubp_kick_id(struct ubp_dev *dev, u32 id);
+struct ubp_jetty *ubp_jetty_find(struct ubp_dev *dev, u32 id);
+
+/**
+ * ubp_rx - a packet to our UDP port
+ *
+ * Every check that the packet's content needs is made here and below.
+ *
+ * Return: true when the core kept the packet, and will hand pkt->cookie to
+ * ops->rx_free; false when the caller still owns it.
+ */
+bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt);
+
+void ubp_timer(struct ubp_tp *tp);
+void ubp_resume(struct ubp_tp *tp);
+
+/**
+ * struct ubp_seg - registered memory
+ * @chunk: address of each chunk; chunk n holds bytes from (n << chunk_shift) - off
+ * @users: accesses in progress, plus one while it is registered
+ * @home: the home's part
+ */
+struct ubp_seg {
+	u64 va;
+	u64 len;
+	u64 off;
+	void **chunk;
+	u32 chunk_shift;
+	u32 id;
+	u32 token;
+	u32 token2;
+	u32 pd;
+	u8 access;
+	u8 flags;
+	ubp_ref_t users;
+	void *home;
+};
+
+/* Home pointers of objects, for the callbacks above */
+void *ubp_tp_home(const struct ubp_tp *tp);
+void ubp_tp_set_home(struct ubp_tp *tp, void *home);
+void *ubp_jetty_home(const struct ubp_jetty *jetty);
+u32 ubp_jetty_id(const struct ubp_jetty *jetty);
+void *ubp_jfc_home(const struct ubp_jfc *jfc);
+u32 ubp_jfc_id(const struct ubp_jfc *jfc);
+struct ubp_dev *ubp_tp_dev(const struct ubp_tp *tp);
+
+#endif /* UBP_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The core's platform inside Linux. Included by ubp_os.h only. */
+#ifndef UBP_OS_KERNEL_H
+#define UBP_OS_KERNEL_H
+
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/crc32.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/prefetch.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/unaligned.h>
+
+typedef spinlock_t ubp_lock_t;
+
+/*
+ * Core locks are taken in process and in softirq context, never in hard
+ * interrupts. The outer lock (channel) disables softirqs; inner locks (JFC,
+ * JFR) rely on that and say so by the _inner suffix.
+ */
+#define ubp_lock_init(l) spin_lock_init(l)
+#define ubp_lock(l) spin_lock_bh(l)
+#define ubp_trylock(l) spin_trylock_bh(l)
+#define ubp_unlock(l) spin_unlock_bh(l)
+#define ubp_lock_inner(l) spin_lock(l)
+#define ubp_unlock_inner(l) spin_unlock(l)
+#define ubp_assert_held(l) lockdep_assert_held(l)
+
+typedef refcount_t ubp_ref_t;
+#define ubp_ref_init(r) refcount_set(r, 1)
+#define ubp_ref_tryget(r) refcount_inc_not_zero(r)
+#define ubp_ref_put(r) refcount_dec_and_test(r)
+
+/* An array of counters, one copy per CPU */
+typedef u64 __percpu *ubp_stats_t;
+#define ubp_stat_add(s, i, n) this_cpu_add((s)[i], n)
+
+#define ubp_read_begin() rcu_read_lock()
+#define ubp_read_end() rcu_read_unlock()
+
+static inline u32 ubp_os_crc32(u32 crc, const void *p, size_t len)
+{
+	return crc32_le(crc, p, len);
+}
+
+#endif /* UBP_OS_KERNEL_H */

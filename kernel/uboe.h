@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the parts of uboe.ko know of each other. verbs/ is the ib_device front
+ * and speaks to the device only by mailbox contexts (ub/uboe_mbox.h), rings and
+ * ubp_kick(); soft/ hosts the protocol core on a netdev.
+ */
+#ifndef UBOE_H
+#define UBOE_H
+
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uboe-abi.h>
+#include <ub/uboe_mbox.h>
+#include "ubp.h"
+
+struct uboe_soft;
+
+/**
+ * struct uboe_dev - one UBoE device
+ * @ib: the verbs front; first member
+ * @core: the device itself
+ * @ndev: its netdev, held with a tracker; stable until soft_stop
+ * @soft: transport host
+ * @arenas: global arena handle -> struct uboe_arena, for bus addresses
+ * @qps: number -> struct uboe_qp (2..), @cqs, @srqs, @mrs likewise: xarrays used
+ *	as id allocators and by events
+ */
+struct uboe_dev {
+	struct ib_device ib;
+	struct ubp_dev core;
+	struct net_device *ndev;
+	netdevice_tracker ndev_tracker;
+	struct uboe_soft *soft;
+	struct xarray arenas;
+	struct xarray qps;
+	struct xarray cqs;
+	struct xarray srqs;
+	struct xarray mrs;
+	struct mutex ctl_lock; /* serialises mailbox commands */
+};
+
+static inline struct uboe_dev *to_uboe(struct ib_device *ib)
+{
+	return container_of(ib, struct uboe_dev, ib);
+}
+
+/* main.c / verbs: device life */
+int uboe_dev_add(struct net_device *ndev, const char *name, struct netlink_ext_ack *extack);
+void uboe_dev_event(struct uboe_dev *ud, enum ib_event_type type); /* port events */
+
+/* soft/: hosts the core. Called by verbs/dev.c */
+extern const struct ubp_ops uboe_soft_ops;
+int uboe_soft_start(struct uboe_dev *ud, struct net_device *ndev, struct netlink_ext_ack *extack);
+void uboe_soft_stop(struct uboe_dev *ud); /* no packet, timer or engine turn after it */
+int uboe_soft_init(void); /* module: sockets, notifiers */
+void uboe_soft_exit(void);
+u32 uboe_soft_mtu(const struct uboe_dev *ud); /* UB MTU the netdev can carry, 0 when too small */
+u64 uboe_soft_stat(struct uboe_dev *ud, u32 stat); /* sum over CPUs */
+/* Channel's home part (hrtimer): allocate before the jetty goes to RTR, free after TP destroy */
+void *uboe_soft_tp_attach(struct uboe_dev *ud, struct ubp_tp *tp);
+void uboe_soft_tp_detach(void *home);
+
+/* verbs/: what the core's ops need from the front */
+void *uboe_bus_map(struct ubp_dev *dev, u64 bus, u64 len); /* verbs/mmap.c */
+int uboe_seg_map(struct ubp_dev *dev, struct ubp_seg *seg, u64 pbl); /* verbs/mr.c */
+void uboe_seg_unmap(struct ubp_dev *dev, struct ubp_seg *seg);
+void uboe_jfc_event(struct ubp_jfc *jfc); /* verbs/cq.c */
+void uboe_event(struct ubp_dev *dev, u32 type, u32 sub, u32 num); /* verbs/event.c */
+
+#endif /* UBOE_H */
