@@ -3,6 +3,9 @@
 // The catalogue of malformed packets. Each breaks exactly one rule: unless the ICRC is the subject,
 // it is right for the bytes as they stand, so that only the named reason applies. docs/wire.md,
 // "Drop reasons", lists the names.
+#include <cstdio>
+#include <utility>
+
 #include "catalogue.hpp"
 #include "wire.hpp"
 

@@ -2,10 +2,10 @@
 //
 // uboe-vectors: writes and checks the golden vectors, turns them into captures, and judges what
 // another decoder made of those captures.
-#include <cstdio>
-#include <cstring>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -248,12 +248,13 @@ std::vector<std::string> complaints(const probe &p, const row &got) {
         return out;
     }
     if (!p.vector.drop.empty()) {
-        if (p.vector.layer == "uboe")
+        const bool empty = p.vector.packet.size() <= ref::ip_header_size(p.vector.packet) + 8;
+        if (p.vector.layer == "uboe" && !empty) // nothing dissects a datagram without data
             expect("uboe.drop", p.vector.drop);
         return out;
     }
     expect("uboe.drop", "");
-    std::set<std::string> known;
+    std::set<std::string> known{"uboe.payload"}; // the files leave long ones out
     for (const auto &[name, want] : p.vector.fields) {
         known.insert(name);
         expect(name.c_str(), want);
