@@ -51,13 +51,38 @@ void uboe_dev_event(struct uboe_dev *ud, enum ib_event_type type); /* port event
 
 /* soft/: hosts the core. Called by verbs/dev.c */
 extern const struct ubp_ops uboe_soft_ops;
-int uboe_soft_start(struct uboe_dev *ud, struct net_device *ndev, struct netlink_ext_ack *extack);
-void uboe_soft_stop(struct uboe_dev *ud); /* no packet, timer or engine turn after it */
 int uboe_soft_init(void); /* module: sockets, notifiers */
-void uboe_soft_exit(void);
+void uboe_soft_exit(void); /* all devices are gone */
+
+/*
+ * A device's life in soft/:
+ *	fill ud->core.cfg (ubp_config_defaults() and limits), init the xarrays
+ *	uboe_soft_start()	holds @ndev and sets ud->ndev, ud->soft and
+ *				ud->core.{ops,stats,home,cfg.udp_port}; runs ubp_dev_init()
+ *				itself. Packets may arrive from here on.
+ *	ib_register_device()
+ *	uboe_soft_ready()	right after it: debugfs, first port state, and the netdev
+ *				events missed meanwhile. -ENODEV: the netdev is going;
+ *				the caller unregisters again.
+ *	uboe_soft_stop()	from dealloc_driver or an error path, all objects gone:
+ *				no packet, timer or engine turn after it. Runs
+ *				ubp_dev_exit(), drops ud->ndev. A no-op when ud->soft
+ *				is NULL.
+ */
+int uboe_soft_start(struct uboe_dev *ud, struct net_device *ndev, struct netlink_ext_ack *extack);
+int uboe_soft_ready(struct uboe_dev *ud);
+void uboe_soft_stop(struct uboe_dev *ud);
+
 u32 uboe_soft_mtu(const struct uboe_dev *ud); /* UB MTU the netdev can carry, 0 when too small */
+bool uboe_soft_port_up(const struct uboe_dev *ud); /* running and carrier */
 u64 uboe_soft_stat(struct uboe_dev *ud, u32 stat); /* sum over CPUs */
-/* Channel's home part (hrtimer): allocate before the jetty goes to RTR, free after TP destroy */
+
+/*
+ * Channel's home part (timer, wait list): attach before the jetty goes to RTR,
+ * detach after the TP is destroyed; both may sleep. Attach returns NULL without
+ * memory and sets the TP's home pointer itself; setting it again does no harm.
+ * Jetties need nothing: ops->engine_later goes by id and survives their end.
+ */
 void *uboe_soft_tp_attach(struct uboe_dev *ud, struct ubp_tp *tp);
 void uboe_soft_tp_detach(void *home);
 
