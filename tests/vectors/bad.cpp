@@ -92,19 +92,6 @@ bits tpcm_send(const bytes &body) {
 
 void shorten(bytes &p, size_t to) { p.resize(to); }
 
-/// Make all lengths agree with the bytes that there are.
-void fix_lengths(bytes &p, layout l) {
-    const size_t udp = p.size() - l.udp();
-    p[l.udp() + 4] = static_cast<uint8_t>(udp >> 8);
-    p[l.udp() + 5] = static_cast<uint8_t>(udp);
-    const size_t ip = l.v6 ? udp : p.size();
-    const size_t at = l.v6 ? 4 : 2;
-    p[at] = static_cast<uint8_t>(ip >> 8);
-    p[at + 1] = static_cast<uint8_t>(ip);
-    if (!l.v6)
-        fix_ip_checksum(p);
-}
-
 void add_outer(catalogue &c) {
     const bits w = good_write();
     c.both("truncated_ip", "ip_len", "ip", "the last 8 bytes are missing", w,
@@ -175,7 +162,7 @@ void add_outer(catalogue &c) {
         c.both(name, "short", "uboe", "too few bytes for a TPH and an ICRC", w,
                [&](bytes &p, layout l) {
                    shorten(p, l.tph() + size);
-                   fix_lengths(p, l);
+                   fix_lengths(p);
                    if (size >= 4)
                        seal(p);
                });

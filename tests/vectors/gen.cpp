@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -26,13 +27,14 @@ using vectors = std::vector<golden::vector>;
 const char *const usage =
     "usage: uboe-vectors check DIR            compare DIR's files with a fresh generation\n"
     "       uboe-vectors write DIR            write golden.txt and bad/malformed.txt\n"
-    "       uboe-vectors list SET             names of the vectors\n"
+    "       uboe-vectors list SET             names of the vectors, each with ok or its drop reason\n"
     "       uboe-vectors fields               names of all decoded fields\n"
     "       uboe-vectors pcap SET FILE [LINK] capture of SET; LINK is eth, vlan, qinq or raw,\n"
     "                                         a FILE ending in .pcapng gets that format\n"
     "       uboe-vectors judge SET            read tshark's tab separated fields (with a header\n"
     "                                         line), say ok or not ok for each packet\n"
-    "SET is good, bad, or flips:NAME: vector NAME with one bit of each byte in turn inverted.\n";
+    "SET is good, bad, flips:NAME (vector NAME with one bit of each byte in turn inverted), or\n"
+    "noise:SEED (2000 good vectors, spoilt at random behind the UDP header, with a right ICRC).\n";
 
 // --- the files ---------------------------------------------------------------------------------
 
@@ -122,7 +124,13 @@ int check_files(const std::string &dir) {
     const bool good = survives_reading(fresh.at("golden.txt"), good_vectors()) &&
                       survives_reading(fresh.at("bad/malformed.txt"), bad_vectors());
     std::cout << (good ? "ok - " : "not ok - ") << "golden.hpp reads both files back\n";
-    return bad || !good;
+
+    ref::icrc_register published;
+    for (const char c : std::string("123456789"))
+        published.feed(static_cast<uint8_t>(c));
+    const bool crc = published.value() == 0xCBF43926;
+    std::cout << (crc ? "ok - " : "not ok - ") << "the reference CRC has the published check value\n";
+    return bad || !good || !crc;
 }
 
 // --- sets --------------------------------------------------------------------------------------
@@ -149,6 +157,30 @@ std::vector<probe> flips_of(const golden::vector &v) {
     return out;
 }
 
+/// Packets that pass the ICRC check and say anything. Two decoders must agree on them.
+std::vector<probe> noise(unsigned long seed) {
+    std::mt19937 random(static_cast<uint32_t>(seed)); // the same numbers everywhere
+    const auto below = [&](size_t n) { return random() % n; };
+    const auto good = good_vectors();
+    std::vector<probe> out;
+    for (int i = 0; i < 2000; ++i) {
+        golden::vector v = good[below(good.size())];
+        auto &p = v.packet;
+        const size_t body = ref::ip_header_size(p) + 8;
+        if (below(4) == 0) // cut or grow, mostly by whole words
+            p.resize(std::max(body + 4, p.size() + 40 - below(20) * 4 - (below(8) ? 0 : below(4))));
+        for (size_t n = 1 + below(3); n > 0; --n)
+            p[body + below(std::min<size_t>(p.size() - body, 64))] = static_cast<uint8_t>(random());
+        p[body + 1] &= below(4) ? 0x3F : 0xFF; // or TPVer ends most of them
+        p[body - 2] = p[body - 1] = 0; // no UDP checksum
+        wire::fix_lengths(p);
+        wire::seal(p);
+        v.name += " with noise " + std::to_string(i);
+        out.push_back({std::move(v), "noise", false, false});
+    }
+    return out;
+}
+
 std::optional<std::vector<probe>> set_of(const std::string &name) {
     std::vector<probe> out;
     if (name == "good" || name == "bad") {
@@ -156,6 +188,8 @@ std::optional<std::vector<probe>> set_of(const std::string &name) {
             out.push_back({std::move(v), "", false, false});
         return out;
     }
+    if (name.rfind("noise:", 0) == 0)
+        return noise(std::strtoul(name.c_str() + 6, nullptr, 10));
     if (name.rfind("flips:", 0) == 0)
         for (const auto &v : good_vectors())
             if (v.name == name.substr(6))
@@ -238,6 +272,8 @@ std::vector<std::string> complaints(const probe &p, const row &got) {
     };
     expect("uboe.internal_error", "");
 
+    if (p.flip == "noise")
+        return out;
     if (!p.flip.empty()) {
         if (p.masked)
             expect("uboe.icrc.status", "Good");
@@ -317,7 +353,7 @@ int main(int argc, char **argv) {
     if (is("list", 1, 1)) {
         const auto probes = set_of(args[1]);
         for (const auto &p : probes.value_or(std::vector<probe>{}))
-            std::cout << p.vector.name << '\n';
+            std::cout << p.vector.name << ' ' << (p.vector.drop.empty() ? "ok" : p.vector.drop) << '\n';
         return probes ? 0 : 2;
     }
     std::cerr << usage;

@@ -278,6 +278,18 @@ void fix_ip_checksum(bytes &ip) {
     ip[11] = static_cast<uint8_t>(sum.value());
 }
 
+void fix_lengths(bytes &p) {
+    const bool v6 = p[0] >> 4 == 6;
+    const size_t udp_at = v6 ? 40 : 20, udp = p.size() - udp_at;
+    p[udp_at + 4] = static_cast<uint8_t>(udp >> 8);
+    p[udp_at + 5] = static_cast<uint8_t>(udp);
+    const size_t ip = v6 ? udp : p.size(), ip_at = v6 ? 4 : 2;
+    p[ip_at] = static_cast<uint8_t>(ip >> 8);
+    p[ip_at + 1] = static_cast<uint8_t>(ip);
+    if (!v6)
+        fix_ip_checksum(p);
+}
+
 void seal(bytes &packet) {
     const size_t covered = packet.size() - 4;
     const uint32_t crc = ref::icrc(std::span(packet).first(covered));

@@ -144,6 +144,8 @@ struct packet {
 
 /// IPv4 header checksum of the 20 bytes at @ip.
 void fix_ip_checksum(bytes &ip);
+/// Make the IP and UDP lengths, and the IP checksum, agree with the bytes that there are.
+void fix_lengths(bytes &packet);
 /// Store the ICRC of everything before the last four bytes, in FCS order.
 void seal(bytes &packet);
 /// Outer headers around @body, with room for the ICRC; not sealed.

@@ -609,8 +609,11 @@ local function parse_atah(r, t)
     t.st, t.info = r(4, 1):bitfield(0, 3), r(4, 1):bitfield(3, 5)
     t.text = string.format(" TASSN=%d RC=0x%x", t.tassn, r(5, 3):bitfield(4, 20))
     local limit = ({ [0] = 31, [1] = 19, [2] = 19, [3] = 2, [5] = 31 })[t.st]
-    if not limit or t.info > limit or (t.st == 3 and t.info == 0) or r(5, 1):bitfield(2, 2) == 3 then
+    if not limit or t.info > limit or (t.st == 3 and t.info == 0) then
         stop("ta_rspst")
+    end
+    if r(5, 1):bitfield(2, 2) == 3 then
+        stop("ta_flags")
     end
     if t.st == 1 or t.st == 2 then
         generated(t.tree, "tah.rnr_us", rnr_us(t.info))
@@ -669,7 +672,7 @@ function EXT.ma(cur, t)
     local r = take(cur, 16)
     add(t.tree, r, { "tah.addr", 0, 8, "tah.tokenid", 8, 4, "tah.length", 12, 4 })
     t.length, t.addr_low = r(12, 4):uint(), r(7, 1):uint()
-    t.text = t.text .. string.format(" 0x%s[%d]", tostring(r(0, 8):bytes()):lower():gsub("^0+", ""),
+    t.text = t.text .. string.format(" 0x%s[%d]", tostring(r(0, 8):bytes()):lower():gsub("^0+(%x)", "%1"),
                                      t.length)
 end
 
