@@ -759,6 +759,7 @@ int main(void)
 {
 	int verdict, status;
 
+	sethostname("guest", 5);
 	mount_system();
 	open_terminal(getenv("UBOE_CONSOLE") ?: "/dev/console");
 	read_config();
@@ -789,8 +790,11 @@ int main(void)
 		put_file(verdict, "kmemleak", "/sys/kernel/debug/kmemleak");
 	}
 	put_file(verdict, "kmsg", "/dev/kmsg");
+	tcdrain(1);
 	put_text(verdict, "end\n");
 	fsync(verdict);
-	tcdrain(1);
+	/* UML 6.1 may crash in its halt; the host ends it on seeing the end. */
+	while (cfg.uml)
+		pause();
 	power_off();
 }

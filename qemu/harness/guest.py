@@ -200,7 +200,8 @@ class Machine:
         if self.interactive:
             guest = Guest(argv, None, None, None, new_session=False)
         else:
-            guest = Guest(argv, subprocess.DEVNULL, subprocess.PIPE, None)
+            # At the end of its input QEMU would close the output port too.
+            guest = Guest(argv, subprocess.PIPE, subprocess.PIPE, None)
             prefix = (self.host + "| ").encode() if self.args.hosts == 2 else b""
             guest.copy_output(prefix)
         return guest

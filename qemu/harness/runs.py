@@ -13,6 +13,7 @@ import threading
 import time
 
 from common import HarnessError, QEMU_DIR, TREE, cache_dir, locked
+from verdict import is_complete
 
 # Guests have a tmpfs here, so folders of the host below them are shown apart.
 GUEST_OWN = ("/tmp/", "/run/", "/var/tmp/", "/dev/")
@@ -142,14 +143,19 @@ class Guest:
         except (BrokenPipeError, ValueError):
             pass
 
-    def wait(self, deadline):
-        """True if it ended before the deadline (None: wait for ever)."""
-        timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
-        try:
-            self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+    def wait(self, deadline, verdict_path=None):
+        """True if it ended, or its verdict is complete, before the deadline
+        (None: wait for ever)."""
+        while True:
+            try:
+                self.process.wait(0.02 if verdict_path else 0.2)
+                return True
+            except subprocess.TimeoutExpired:
+                pass
+            if verdict_path and is_complete(verdict_path):
+                return True
+            if deadline is not None and time.monotonic() > deadline:
+                return False
 
     def kill(self):
         """Ends it and all its children; they are in a group of their own."""

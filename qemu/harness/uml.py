@@ -95,7 +95,7 @@ def run(args, command, interactive=False):
                 guest.copy_output()
             deadline = None if interactive else time.monotonic() + args.timeout
             try:
-                ended = guest.wait(deadline)
+                ended = guest.wait(deadline, verdict_path)
             except KeyboardInterrupt:
                 guest.kill()
                 raise

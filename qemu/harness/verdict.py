@@ -45,6 +45,17 @@ class Verdict:
             raise HarnessError("the guest's verdict is truncated")
 
 
+def is_complete(path):
+    """True once the last line of a report is there."""
+    try:
+        with open(path, "rb") as handle:
+            handle.seek(0, os.SEEK_END)
+            handle.seek(max(0, handle.tell() - 5))
+            return handle.read() == b"\nend\n"
+    except OSError:
+        return False
+
+
 def judge(path, label, log_path, want_kmemleak=False, allow=(), scan_log=True):
     """Returns the exit status of a run; says why when it is not the script's."""
     try:

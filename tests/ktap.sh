@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Sourced by steps written in bash: results in KTAP.
+
+ktap_count=0
+ktap_failures=0
+
+# ktap_ok NAME
+ktap_ok() {
+	ktap_count=$((ktap_count + 1))
+	echo "ok $ktap_count $1"
+}
+
+# ktap_not_ok NAME
+ktap_not_ok() {
+	ktap_count=$((ktap_count + 1))
+	ktap_failures=$((ktap_failures + 1))
+	echo "not ok $ktap_count $1"
+}
+
+# ktap_skip NAME REASON
+ktap_skip() {
+	ktap_count=$((ktap_count + 1))
+	echo "ok $ktap_count $1 # SKIP $2"
+}
+
+# ktap_run NAME COMMAND...: the result is the command's exit status.
+ktap_run() {
+	local name=$1 status=0
+
+	shift
+	"$@" || status=$?
+	if ((status == 0)); then
+		ktap_ok "$name"
+	else
+		echo "# $name: exit status $status"
+		ktap_not_ok "$name"
+	fi
+}
+
+# ktap_expect NAME STATUS COMMAND...: the command has to end with STATUS.
+ktap_expect() {
+	local name=$1 want=$2 status=0
+
+	shift 2
+	"$@" || status=$?
+	if ((status == want)); then
+		ktap_ok "$name"
+	else
+		echo "# $name: exit status $status, expected $want"
+		ktap_not_ok "$name"
+	fi
+}
+
+# ktap_end: prints the plan and exits.
+ktap_end() {
+	echo "1..$ktap_count"
+	((ktap_failures == 0)) || exit 1
+	exit 0
+}
