@@ -66,6 +66,18 @@ struct uboe_create_cq_resp {
 	__u32 depth;
 };
 
+/*
+ * RESIZE_CQ: the device copies every CQE from the record's ci on to the new ring,
+ * at the same free-running indices and with the owner bits that the new depth
+ * asks for, and goes on there; EINVAL when they do not fit. The old ring is user
+ * space's again when the command has returned. No response.
+ */
+struct uboe_resize_cq_req {
+	__aligned_u64 ring; /* 64 bytes << shift */
+	__u32 shift; /* 6..20, not below the cqe asked for */
+	__u32 flags;
+};
+
 struct uboe_rq_req {
 	__aligned_u64 ring; /* slots */
 	__aligned_u64 idx;

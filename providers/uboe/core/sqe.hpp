@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// Composition of send queue elements. What an operation looks like is a row of
+// a table; the code below fills any of them. Layout: ub/uboe_io.h.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base.hpp"
+
+namespace uboe {
+
+/// Operations of a reliable connection.
+enum class Op : u8 { send, send_imm, send_inv, write, write_imm, read, cas, faa };
+inline constexpr u32 op_count = 8;
+
+/// One row: how an operation is encoded and what it may carry.
+struct OpTraits {
+	u8 opcode; // enum uboe_sqe_opcode
+	u8 ctrl; // bytes before SGEs or inline data
+	u8 max_sge;
+	u8 max_inline; // bytes, 0: inline data is not possible
+	bool one_sided; // names remote memory
+	u8 operands; // atomics: 8-byte operands that follow the only SGE
+};
+
+inline constexpr OpTraits op_traits[op_count] = {
+	{UBOE_SQE_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
+	{UBOE_SQE_SEND_IMM, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
+	{UBOE_SQE_SEND_INV, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
+	{UBOE_SQE_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, true, 0},
+	{UBOE_SQE_WRITE_IMM, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM,
+	 UBOE_MAX_INLINE_WRITE_IMM, true, 0},
+	{UBOE_SQE_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0, true, 0},
+	{UBOE_SQE_CAS, UBOE_SQE_CTRL, 1, 0, true, 2},
+	{UBOE_SQE_FAA, UBOE_SQE_CTRL, 1, 0, true, 1},
+};
+
+constexpr const OpTraits &traits(Op op) { return op_traits[static_cast<u32>(op)]; }
+
+/// Base blocks of an element of @p bytes.
+constexpr u32 blocks_of(u32 bytes) { return (bytes + UBOE_BB - 1) / UBOE_BB; }
+
+/// Base blocks that one element of @p op needs at most with @p sge SGEs or
+/// @p inline_bytes of data, whichever is larger; limits of the operation apply.
+constexpr u32 max_blocks(Op op, u32 sge, u32 inline_bytes)
+{
+	const OpTraits &t = traits(op);
+
+	if (t.operands)
+		return blocks_of(UBOE_SQE_ATOMIC_DATA + 8u * t.operands);
+	return blocks_of(t.ctrl + std::max(std::min<u32>(sge, t.max_sge) * UBOE_SGE_SIZE,
+					   std::min<u32>(inline_bytes, t.max_inline)));
+}
+
+inline constexpr u8 wr_signaled = 1;
+inline constexpr u8 wr_fence = 2;
+inline constexpr u8 wr_solicited = 4;
+
+/// A work request without its data.
+struct WorkRequest {
+	Op op = Op::send;
+	u8 flags = 0; // wr_*
+	u64 wr_id = 0;
+	u64 imm = 0; // SEND_IMM, WRITE_IMM: as it goes over the wire
+	u32 inv_rkey = 0; // SEND_INV
+	u32 rkey = 0;
+	u64 remote_addr = 0;
+	u64 operand[2] = {}; // CAS: swap, compare; FAA: addend
+};
+
+/// What is the same for all elements of a queue.
+struct SqeParams {
+	u32 remote_jetty = 0;
+};
+
+/// Shape of a request that passed its checks.
+struct SqeShape {
+	u32 bytes = 0; // of the element
+	u32 sges = 0; // that are not empty
+	u64 payload = 0; // bytes; at most UBOE_MAX_MSG
+};
+
+/// Checks SGEs against an operation. SGEs of length 0 carry nothing and are
+/// left out. S has members addr, length and lkey.
+/// Returns 0 or EINVAL; @p shape is valid on success.
+template <class S>
+int shape_sges(const WorkRequest &wr, std::span<const S> sges, u32 queue_max_sge,
+	       SqeShape &shape)
+{
+	const OpTraits &t = traits(wr.op);
+
+	if (sges.size() > queue_max_sge || sges.size() > t.max_sge)
+		return EINVAL;
+	for (const S &s : sges) {
+		shape.payload += s.length;
+		shape.sges += s.length != 0;
+	}
+	if (shape.payload > UBOE_MAX_MSG)
+		return EINVAL;
+	if (t.operands) {
+		if (shape.sges != 1 || shape.payload != 8 || wr.remote_addr % 8)
+			return EINVAL;
+		shape.bytes = UBOE_SQE_ATOMIC_DATA + 8u * t.operands;
+	} else {
+		shape.bytes = t.ctrl + shape.sges * UBOE_SGE_SIZE;
+	}
+	return 0;
+}
+
+/// The same for inline data of @p total bytes.
+inline int shape_inline(const WorkRequest &wr, u64 total, u32 queue_max_inline, SqeShape &shape)
+{
+	const OpTraits &t = traits(wr.op);
+
+	if (!t.max_inline || total > t.max_inline || total > queue_max_inline)
+		return EINVAL;
+	shape.payload = total;
+	shape.bytes = t.ctrl + static_cast<u32>(total);
+	return 0;
+}
+
+namespace detail {
+
+inline void put32(std::byte *p, u32 v)
+{
+	v = le(v);
+	std::memcpy(p, &v, sizeof(v));
+}
+
+inline void put64(std::byte *p, u64 v)
+{
+	v = le(v);
+	std::memcpy(p, &v, sizeof(v));
+}
+
+// TokenID << 12 | TokenValue, as a verbs rkey has them
+constexpr u32 token_id(u32 rkey) { return rkey >> 12; }
+constexpr u32 token_value(u32 rkey) { return rkey & 0xfff; }
+
+} // namespace detail
+
+/// Writes the control part of an element to @p to (48 or 64 bytes).
+/// @p pi: index of its first block; @p owner_bit: depth of the ring.
+inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &params, u32 pi,
+			u32 depth, u32 sges, u32 inline_len, bool is_inline)
+{
+	using namespace detail;
+	const OpTraits &t = traits(wr.op);
+	u32 w0 = (pi & UBOE_SQE_IDX) | 1u << 16 /* relaxed order */ | 1u << 29 /* a jetty */;
+
+	if (!(pi & depth))
+		w0 |= UBOE_SQE_OWNER;
+	if (wr.flags & wr_signaled)
+		w0 |= UBOE_SQE_CQE;
+	if (wr.flags & wr_fence)
+		w0 |= UBOE_SQE_FENCE;
+	if (wr.flags & wr_solicited)
+		w0 |= UBOE_SQE_SOLICITED;
+	if (is_inline)
+		w0 |= UBOE_SQE_INLINE;
+	if (t.one_sided)
+		w0 |= UBOE_SQE_TOKEN_EN;
+	put32(to, w0);
+	put32(to + 4, u32{t.opcode} << 8 | inline_len << 22);
+	put32(to + 8, sges << 24);
+	put32(to + 12, t.one_sided ? token_id(wr.rkey) : params.remote_jetty);
+	std::memset(to + 16, 0, 16);
+	put32(to + 32, t.one_sided ? token_value(wr.rkey) : 0);
+	put32(to + 36, 0);
+	u64 addr = wr.remote_addr;
+	if (!t.one_sided)
+		addr = wr.op == Op::send_imm ? wr.imm :
+		       wr.op == Op::send_inv ? u64{token_value(wr.inv_rkey)} << 32 |
+						       token_id(wr.inv_rkey) :
+					       0;
+	put64(to + 40, addr);
+	if (t.ctrl == UBOE_SQE_CTRL_IMM) {
+		put64(to + 48, wr.imm);
+		put32(to + 56, params.remote_jetty);
+		put32(to + 60, 0);
+	}
+}
+
+/// Writes the SGEs (and operands) behind the control part at @p to.
+template <class S>
+void put_sges(std::byte *to, const WorkRequest &wr, std::span<const S> sges)
+{
+	using namespace detail;
+	const OpTraits &t = traits(wr.op);
+	std::byte *p = to + t.ctrl;
+
+	for (const S &s : sges) {
+		if (!s.length)
+			continue;
+		put32(p, s.length);
+		put32(p + 4, s.lkey);
+		put64(p + 8, s.addr);
+		p += UBOE_SGE_SIZE;
+	}
+	for (u32 i = 0; i < t.operands; ++i)
+		put64(to + UBOE_SQE_ATOMIC_DATA + 8 * i, wr.operand[i]);
+}
+
+} // namespace uboe
