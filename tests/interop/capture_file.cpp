@@ -51,9 +51,9 @@ capture_file::capture_file(const std::string &path) {
             close(fd);
         throw bad_capture(path + ": " + why);
     }
-    void *at = st.st_size > 0 ? mmap(nullptr, static_cast<size_t>(st.st_size), PROT_READ, MAP_PRIVATE,
-                                     fd, 0)
-                              : MAP_FAILED;
+    void *at = st.st_size > 0
+                   ? mmap(nullptr, static_cast<size_t>(st.st_size), PROT_READ, MAP_PRIVATE, fd, 0)
+                   : MAP_FAILED;
     close(fd);
     if (at == MAP_FAILED)
         throw bad_capture(path + ": empty or not a regular file");

@@ -32,8 +32,8 @@ class capture_file {
     capture_file(const capture_file &) = delete;
     capture_file &operator=(const capture_file &) = delete;
 
-    /// Call @visit for each record until it returns false. Returns false when the file ends inside a
-    /// record, as it does when the capturing program was killed.
+    /// Call @visit for each record until it returns false. Returns false when the file ends inside
+    /// a record, as it does when the capturing program was killed.
     bool each(const std::function<bool(const record &)> &visit) const;
 
   private:

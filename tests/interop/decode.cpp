@@ -270,7 +270,8 @@ class walker {
     std::string_view response(view h) {
         status_ = h[4] >> 5;
         const unsigned info = h[4] & 31;
-        const bool ok = status_ == 0 || status_ == 5 || ((status_ == 1 || status_ == 2) && info <= 19) ||
+        const bool ok = status_ == 0 || status_ == 5 ||
+                        ((status_ == 1 || status_ == 2) && info <= 19) ||
                         (status_ == 3 && (info == 1 || info == 2));
         if (!ok)
             return "ta_rspst";
@@ -332,8 +333,8 @@ class walker {
     }
 
     std::string_view set_up(view p) {
-        if (p.size() != tpcm_size || p[4] != 1 || p[5] < 1 || p[5] >= tpcm_types.size() || p[72] < 1 ||
-            p[72] > 6)
+        if (p.size() != tpcm_size || p[4] != 1 || p[5] < 1 || p[5] >= tpcm_types.size() ||
+            p[72] < 1 || p[72] > 6)
             return "tpcm";
         out_.tpcm = tpcm_types[p[5]];
         return "";

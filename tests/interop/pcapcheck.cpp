@@ -15,12 +15,12 @@
 
 namespace {
 
-const char *const usage =
-    "usage: pcapcheck [--max N] [--min N] [--each] [--list N] FILE...\n"
-    "  --max N    look at the first N packets of each file only\n"
-    "  --min N    fail when there are fewer than N valid UBoE packets\n"
-    "  --each     a line per packet (ok, other, or the reason to drop) in place of the JSON report\n"
-    "  --list N   name the first N bad packets in the report (default 20)\n";
+const char *const usage = "usage: pcapcheck [--max N] [--min N] [--each] [--list N] FILE...\n"
+                          "  --max N    look at the first N packets of each file only\n"
+                          "  --min N    fail when there are fewer than N valid UBoE packets\n"
+                          "  --each     a line per packet (ok, other, or the reason to drop) in "
+                          "place of the JSON report\n"
+                          "  --list N   name the first N bad packets in the report (default 20)\n";
 
 struct options {
     uint64_t max = UINT64_MAX, min = 0, list = 20;
@@ -31,8 +31,10 @@ struct options {
 bool parse_arguments(int argc, char **argv, options &o) {
     for (int i = 1; i < argc; ++i) {
         const std::string a = argv[i];
-        uint64_t *number = a == "--max" ? &o.max : a == "--min" ? &o.min
-                         : a == "--list" ? &o.list : nullptr;
+        uint64_t *number = a == "--max"    ? &o.max
+                           : a == "--min"  ? &o.min
+                           : a == "--list" ? &o.list
+                                           : nullptr;
         if (number) {
             char *end = nullptr;
             if (++i == argc)
@@ -77,8 +79,13 @@ class report {
         ++invalid_;
         ++reasons_[std::string(v.reason)];
         if (first_.size() < o_.list)
-            first_.push_back({{"file", file}, {"frame", frame}, {"reason", v.reason}, {"tp", v.tp},
-                              {"ta", v.ta}, {"src_tpn", v.src_tpn}, {"dst_tpn", v.dst_tpn},
+            first_.push_back({{"file", file},
+                              {"frame", frame},
+                              {"reason", v.reason},
+                              {"tp", v.tp},
+                              {"ta", v.ta},
+                              {"src_tpn", v.src_tpn},
+                              {"dst_tpn", v.dst_tpn},
                               {"psn", v.psn}});
     }
 
@@ -86,10 +93,21 @@ class report {
     bool good() const { return invalid_ == 0 && uboe_ >= o_.min; }
 
     nlohmann::ordered_json json() const {
-        return {{"files", o_.files}, {"packets", packets_}, {"uboe", uboe_},
-                {"valid", uboe_ - invalid_}, {"invalid", invalid_}, {"other", packets_ - uboe_},
-                {"bytes", bytes_}, {"vlan", vlan_}, {"incomplete_files", incomplete_}, {"ip", ip_},
-                {"ecn", ecn_}, {"tp", tp_}, {"ta", ta_}, {"tpcm", tpcm_}, {"reasons", reasons_},
+        return {{"files", o_.files},
+                {"packets", packets_},
+                {"uboe", uboe_},
+                {"valid", uboe_ - invalid_},
+                {"invalid", invalid_},
+                {"other", packets_ - uboe_},
+                {"bytes", bytes_},
+                {"vlan", vlan_},
+                {"incomplete_files", incomplete_},
+                {"ip", ip_},
+                {"ecn", ecn_},
+                {"tp", tp_},
+                {"ta", ta_},
+                {"tpcm", tpcm_},
+                {"reasons", reasons_},
                 {"first_invalid", first_}};
     }
 

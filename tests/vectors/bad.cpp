@@ -46,8 +46,14 @@ class catalogue {
         bytes p = enclose(outer{.v6 = v6}, body.data());
         seal(p);
         spoil(p);
-        all.push_back({std::string(name) + (v6 ? ".6" : ".4"), title, "negative test", drop, layer,
-                       {}, std::move(p)});
+        all.push_back({std::string(name) + (v6 ? ".6" : ".4"),
+                       title,
+                       "negative test",
+                       "",
+                       drop,
+                       layer,
+                       {},
+                       std::move(p)});
     }
     template <class edit>
     void both(const char *name, const char *drop, const char *layer, const char *title,
@@ -59,10 +65,16 @@ class catalogue {
     std::vector<golden::vector> all;
 };
 
-rtph request() { return {.op = 1, .last = true, .ack = true, .psn = 10}; }
-rtph reply(uint8_t op) { return {.op = op, .src = 0x202, .dst = 0x101, .psn = 10, .msn = 1}; }
+rtph request() {
+    return {.op = 1, .last = true, .ack = true, .psn = 10};
+}
+rtph reply(uint8_t op) {
+    return {.op = op, .src = 0x202, .dst = 0x101, .psn = 10, .msn = 1};
+}
 
-bits join(bits a, const bits &b) { return a.append(b); }
+bits join(bits a, const bits &b) {
+    return a.append(b);
+}
 template <class... part> bits chain(const part &...parts) {
     bits out;
     (out.append(parts), ...);
@@ -74,7 +86,9 @@ bits write_tah(uint8_t op = 3) {
                  tvetah(token));
 }
 
-bits good_write() { return with_payload(request(), write_tah(), {'U', 'B', 'o', 'E', '!'}); }
+bits good_write() {
+    return with_payload(request(), write_tah(), {'U', 'B', 'o', 'E', '!'});
+}
 
 bits atomic(uint32_t length, size_t operands, uint64_t where = addr) {
     return with_payload(request(),
@@ -84,13 +98,14 @@ bits atomic(uint32_t length, size_t operands, uint64_t where = addr) {
 }
 
 bits tpcm_send(const bytes &body) {
-    return with_payload(utph{},
-                        chain(btah{.op = 0, .mt = true, .rcid = 0}.build(), mtetah(0, 0, 0),
-                              ofstetah(0)),
-                        body);
+    return with_payload(
+        utph{}, chain(btah{.op = 0, .mt = true, .rcid = 0}.build(), mtetah(0, 0, 0), ofstetah(0)),
+        body);
 }
 
-void shorten(bytes &p, size_t to) { p.resize(to); }
+void shorten(bytes &p, size_t to) {
+    p.resize(to);
+}
 
 void add_outer(catalogue &c) {
     const bits w = good_write();
@@ -147,8 +162,8 @@ void add_outer(catalogue &c) {
                p[l.udp() + 5] = static_cast<uint8_t>(p[l.udp() + 5] - 4);
                seal(p);
            });
-    c.both("udp_len_long", "udp_len", "udp", "the UDP length says four bytes more than there are", w,
-           [](bytes &p, layout l) {
+    c.both("udp_len_long", "udp_len", "udp", "the UDP length says four bytes more than there are",
+           w, [](bytes &p, layout l) {
                p[l.udp() + 5] = static_cast<uint8_t>(p[l.udp() + 5] + 4);
                seal(p);
            });
@@ -253,8 +268,8 @@ void add_padding(catalogue &c) {
     rtph h = request();
     h.pad = 3;
     c.add("pad_no_payload", "pad", "three pad bytes and no payload",
-          join(h.build(), chain(btah{.op = 3, .tv = true}.build(), maetah(addr, tokenid, 0),
-                                tvetah(token))));
+          join(h.build(),
+               chain(btah{.op = 3, .tv = true}.build(), maetah(addr, tokenid, 0), tvetah(token))));
     c.add("pad_too_long", "pad", "three pad bytes in a TAACK",
           join(h.build(), atah{.tassn = 7}.build()));
     h = reply(2);
@@ -276,8 +291,7 @@ void add_transaction(catalogue &c) {
     rtph h = request();
     h.nlp = 1;
     c.add("no_eidh", "truncated", "NLP says identity headers, none follow", h.build());
-    c.add("half_eidh", "truncated", "the EIDH is cut",
-          join(h.build(), bits().raw(bytes(4 + 20))));
+    c.add("half_eidh", "truncated", "the EIDH is cut", join(h.build(), bits().raw(bytes(4 + 20))));
     c.add("no_tah_after_eidh", "truncated", "identity headers and nothing else",
           join(h.build(), upih_eidh(1, v6_doc(1), v6_doc(2))));
     c.add("no_maetah", "truncated", "Write without its MAETAH",
@@ -297,10 +311,10 @@ void add_transaction(catalogue &c) {
     c.add("read_resp_no_ofst", "truncated", "Read_response without its OFSTETAH",
           chain(request().build(), atah{.op = 0x12}.build(), taidetah(1)));
     c.add("read_payload", "length", "Read with a payload",
-          with_payload(request(),
-                       chain(btah{.op = 6}.build(), taidetah(1), ofstetah(0),
-                             maetah(addr, tokenid, 64)),
-                       bytes(4)));
+          with_payload(
+              request(),
+              chain(btah{.op = 6}.build(), taidetah(1), ofstetah(0), maetah(addr, tokenid, 64)),
+              bytes(4)));
     c.add("taack_payload", "length", "TAACK with a payload",
           with_payload(request(), atah{.tassn = 7}.build(), bytes(8)));
     for (const uint8_t op : {0x16, 0x19, 0x1B, 0x40, 0xFF}) {
@@ -362,8 +376,7 @@ void add_tpcm(catalogue &c) {
         m.type = type;
         c.add(name, "tpcm", "unknown type", tpcm_send(m.build().data()));
     }
-    c.add("tpcm_short", "tpcm", "one word short",
-          tpcm_send(bytes(body.begin(), body.end() - 4)));
+    c.add("tpcm_short", "tpcm", "one word short", tpcm_send(bytes(body.begin(), body.end() - 4)));
     c.add("tpcm_4", "tpcm", "only the magic", tpcm_send(bytes(body.begin(), body.begin() + 4)));
     for (const uint8_t mtu : {0, 7}) {
         static char name[16];

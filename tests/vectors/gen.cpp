@@ -27,7 +27,8 @@ using vectors = std::vector<golden::vector>;
 const char *const usage =
     "usage: uboe-vectors check DIR            compare DIR's files with a fresh generation\n"
     "       uboe-vectors write DIR            write golden.txt and bad/malformed.txt\n"
-    "       uboe-vectors list SET             names of the vectors, each with ok or its drop reason\n"
+    "       uboe-vectors list SET             names of the vectors, each with ok or its drop "
+    "reason\n"
     "       uboe-vectors fields               names of all decoded fields\n"
     "       uboe-vectors pcap SET FILE [LINK] capture of SET; LINK is eth, vlan, qinq or raw,\n"
     "                                         a FILE ending in .pcapng gets that format\n"
@@ -46,6 +47,8 @@ const char *const file_head =
 
 void print_vector(std::ostream &out, const golden::vector &v) {
     out << "\nvector " << v.name << "\ntitle " << v.title << "\nsource " << v.source << '\n';
+    if (!v.needs.empty())
+        out << "needs " << v.needs << '\n';
     if (!v.drop.empty())
         out << "drop " << v.drop << "\nlayer " << v.layer << '\n';
     size_t column = 0;
@@ -103,7 +106,8 @@ bool survives_reading(const std::string &text, const vectors &expected) {
     }
     for (size_t i = 0; i < expected.size(); ++i) {
         const auto &a = (*read)[i], &b = expected[i];
-        if (a.name != b.name || a.packet != b.packet || a.fields != b.fields || a.drop != b.drop) {
+        if (a.name != b.name || a.packet != b.packet || a.fields != b.fields || a.drop != b.drop ||
+            a.needs != b.needs) {
             std::cerr << b.name << ": golden.hpp reads something else\n";
             return false;
         }
@@ -129,7 +133,8 @@ int check_files(const std::string &dir) {
     for (const char c : std::string("123456789"))
         published.feed(static_cast<uint8_t>(c));
     const bool crc = published.value() == 0xCBF43926;
-    std::cout << (crc ? "ok - " : "not ok - ") << "the reference CRC has the published check value\n";
+    std::cout << (crc ? "ok - " : "not ok - ")
+              << "the reference CRC has the published check value\n";
     return bad || !good || !crc;
 }
 
@@ -150,8 +155,8 @@ std::vector<probe> flips_of(const golden::vector &v) {
         probe p{v, "byte " + std::to_string(i), (ref::icrc_mask(v.ipv6(), i) & bit) != 0,
                 i >= headers};
         p.vector.packet[i] ^= bit;
-        p.vector.name += " with bit " + std::to_string(i % 8) + " of byte " + std::to_string(i) +
-                         " inverted";
+        p.vector.name +=
+            " with bit " + std::to_string(i % 8) + " of byte " + std::to_string(i) + " inverted";
         out.push_back(std::move(p));
     }
     return out;
@@ -172,7 +177,7 @@ std::vector<probe> noise(unsigned long seed) {
         for (size_t n = 1 + below(3); n > 0; --n)
             p[body + below(std::min<size_t>(p.size() - body, 64))] = static_cast<uint8_t>(random());
         p[body + 1] &= below(4) ? 0x3F : 0xFF; // or TPVer ends most of them
-        p[body - 2] = p[body - 1] = 0; // no UDP checksum
+        p[body - 2] = p[body - 1] = 0;         // no UDP checksum
         wire::fix_lengths(p);
         wire::seal(p);
         v.name += " with noise " + std::to_string(i);
@@ -353,7 +358,8 @@ int main(int argc, char **argv) {
     if (is("list", 1, 1)) {
         const auto probes = set_of(args[1]);
         for (const auto &p : probes.value_or(std::vector<probe>{}))
-            std::cout << p.vector.name << ' ' << (p.vector.drop.empty() ? "ok" : p.vector.drop) << '\n';
+            std::cout << p.vector.name << ' ' << (p.vector.drop.empty() ? "ok" : p.vector.drop)
+                      << '\n';
         return probes ? 0 : 2;
     }
     std::cerr << usage;

@@ -7,6 +7,7 @@
 //     vector NAME     starts a vector; the name ends in .4 or .6, the IP version
 //     title TEXT      one line for people
 //     source TEXT     where the layout comes from
+//     needs WORD      a receiver without this ability answers Unsupported Request
 //     drop REASON     malformed vectors only: the reason a receiver must count
 //     layer ip|udp|uboe   malformed vectors only: who notices it first
 //     fields K=V ...  decoded values under the dissector's names, may repeat
@@ -28,7 +29,7 @@
 namespace golden {
 
 struct vector {
-    std::string name, title, source, drop, layer;
+    std::string name, title, source, needs, drop, layer;
     std::vector<std::pair<std::string, std::string>> fields;
     std::vector<uint8_t> packet; ///< from the IP header to the ICRC
 
@@ -93,6 +94,8 @@ inline std::optional<std::vector<vector>> parse(std::istream &in, std::string *e
             v.title = rest;
         } else if (key == "source") {
             v.source = rest;
+        } else if (key == "needs") {
+            v.needs = rest;
         } else if (key == "drop") {
             v.drop = rest;
         } else if (key == "layer") {

@@ -81,7 +81,7 @@ class catalogue {
         for (const bool v6 : {false, true}) {
             o.v6 = v6;
             packet p = finish(o, make(v6));
-            all.push_back({std::string(name) + (v6 ? ".6" : ".4"), title, source, "", "",
+            all.push_back({std::string(name) + (v6 ? ".6" : ".4"), title, source, "", "", "",
                            std::move(p.fields), std::move(p.data)});
         }
     }
@@ -89,14 +89,22 @@ class catalogue {
              const bits &body) {
         add(name, title, source, o, [&](bool) { return body; });
     }
+    /// The vector that was added last asks for an ability that not every receiver has.
+    void needs(const char *ability) {
+        all[all.size() - 1].needs = all[all.size() - 2].needs = ability;
+    }
 
     std::vector<golden::vector> all;
 };
 
 const outer there{}, back{.reverse = true};
 
-address eid1(bool v6) { return v6 ? v6_doc(1) : v4_mapped(192, 0, 2, 1); }
-address eid2(bool v6) { return v6 ? v6_doc(2) : v4_mapped(192, 0, 2, 2); }
+address eid1(bool v6) {
+    return v6 ? v6_doc(1) : v4_mapped(192, 0, 2, 1);
+}
+address eid2(bool v6) {
+    return v6 ? v6_doc(2) : v4_mapped(192, 0, 2, 2);
+}
 
 bits vector_w() {
     return with_payload(request(10),
@@ -123,10 +131,10 @@ void add_basic(catalogue &c) {
                              ofstetah(0), maetah(base_addr + 0x2000, tokenid, 8192), tvetah(token)),
                        {}));
     c.add("U", "UTP Send to public jetty 0", spec_ta, there,
-          with_payload(utph{},
-                       chain(btah{.op = 0, .tassn = 1, .mt = true}.build(), mtetah(0, 0, 0),
-                             ofstetah(0)),
-                       ascii("ping")));
+          with_payload(
+              utph{},
+              chain(btah{.op = 0, .tassn = 1, .mt = true}.build(), mtetah(0, 0, 0), ofstetah(0)),
+              ascii("ping")));
     c.add("F", "Atomic_fetch_add of 8 bytes with UPI and EIDs", spec_id, there, [](bool v6) {
         rtph h = request(12, 2);
         h.nlp = 1;
@@ -208,26 +216,28 @@ void add_send(catalogue &c) {
           with_payload(request(31), send_tah(0, 2, 0, false), pattern(1)));
     c.add("send_empty", "Send of nothing", spec_ta, there,
           with_payload(request(32), chain(send_tah(0, 3, 0), tvetah(token)), {}));
-    c.add("send_ud", "Send with user data, every request bit that may be set", spec_ta, there,
-          with_payload(request(33),
-                       chain(btah{.op = 0,
-                                  .tv = true,
-                                  .poison = true,
-                                  .hint = true,
-                                  .ud = true,
-                                  .tassn = 0xFFFF,
-                                  .odr = 6,
-                                  .mt = true,
-                                  .fce = true,
-                                  .retry = true,
-                                  .alloc = true,
-                                  .e = true,
-                                  .rctype = 2,
-                                  .rcid = 0xFFFFF}
-                                 .build(),
-                             udetah(0x80706050), mtetah(0xA5, 2, 0xFFFFE), ofstetah(0),
-                             tvetah(0xFFFFFFFF)),
-                       pattern(3)));
+    btah every{.op = 0,
+               .tv = true,
+               .poison = true,
+               .ud = true,
+               .tassn = 0xFFFF,
+               .odr = 6,
+               .mt = true,
+               .fce = true,
+               .retry = true,
+               .rctype = 2,
+               .rcid = 0xFFFFF};
+    const auto with_user_data = [](const btah &h) {
+        return with_payload(request(33),
+                            chain(h.build(), udetah(0x80706050), mtetah(0xA5, 2, 0xFFFFE),
+                                  ofstetah(0), tvetah(0xFFFFFFFF)),
+                            pattern(3));
+    };
+    c.add("send_ud", "Send with user data and largest values", spec_ta, there,
+          with_user_data(every));
+    every.hint = every.alloc = every.e = true;
+    c.add("send_bits", "the same with Target_Hint, Alloc and E_bit, which may be ignored", spec_ta,
+          there, with_user_data(every));
     for (unsigned i = 0; i < 3; ++i) {
         static const char *const names[] = {"send_first", "send_middle", "send_last"};
         rtph h = request(40 + i, 5);
@@ -249,18 +259,20 @@ void add_send(catalogue &c) {
           with_payload(request(52, 8),
                        chain(send_tah(2, 8, 0), immetah_invalidate(tokenid, token), tvetah(0x77)),
                        pattern(8)));
+    c.needs("send_inv");
     c.add("send_inv_no_token", "Send_with_invalidate, no token of its own", profile, there,
           with_payload(request(53, 9),
                        chain(send_tah(2, 9, 0, false), immetah_invalidate(0xFFFFF, 0xFFFFFFFF)),
                        {}));
+    c.needs("send_inv");
 }
 
 void add_write(catalogue &c) {
     c.add("write_no_token", "Write of 4 bytes without a token", spec_ta, there,
-          with_payload(request(60),
-                       chain(btah{.op = 3, .tassn = 10}.build(),
-                             maetah(0xFFFFFFFFFFFFFFF8, 0xFFFFF, 4)),
-                       pattern(4)));
+          with_payload(
+              request(60),
+              chain(btah{.op = 3, .tassn = 10}.build(), maetah(0xFFFFFFFFFFFFFFF8, 0xFFFFF, 4)),
+              pattern(4)));
     c.add("write_empty", "Write of nothing", spec_ta, there,
           with_payload(request(61),
                        chain(btah{.op = 3, .tv = true, .tassn = 11}.build(),
@@ -301,33 +313,38 @@ void add_write(catalogue &c) {
                        chain(btah{.op = 0x14, .tv = true, .tassn = 16}.build(),
                              maetah(base_addr, tokenid, 64), tvetah(token), beetah(every_other)),
                        pattern(64)));
+    c.needs("be");
     c.add("writeback", "Writeback of 64 bytes", spec_ta, there,
           with_payload(request(75),
                        chain(btah{.op = 0x17, .tv = true, .tassn = 17}.build(),
                              maetah(base_addr, tokenid, 64), tvetah(token)),
                        pattern(64)));
-    c.add("writeback_be", "Writeback_with_be of 128 bytes", spec_ta, there,
-          with_payload(request(76),
-                       chain(btah{.op = 0x18, .tv = true, .tassn = 18}.build(),
-                             maetah(base_addr, tokenid, 128), tvetah(token),
-                             beetah(bytes(16, 0xF0))),
-                       pattern(128)));
+    c.needs("writeback");
+    c.add(
+        "writeback_be", "Writeback_with_be of 128 bytes", spec_ta, there,
+        with_payload(request(76),
+                     chain(btah{.op = 0x18, .tv = true, .tassn = 18}.build(),
+                           maetah(base_addr, tokenid, 128), tvetah(token), beetah(bytes(16, 0xF0))),
+                     pattern(128)));
+    c.needs("writeback");
     c.add("write_reduce", "Write with reduce: user data of class 1, ADD, s32", profile, there,
           with_payload(request(77),
                        chain(btah{.op = 3, .tv = true, .ud = true, .tassn = 19}.build(),
                              udetah(0x10020000), maetah(base_addr, tokenid, 16), tvetah(token)),
                        pattern(16)));
+    c.needs("reduce");
     c.add("write_add", "Write with atomic store add, addend 1", profile, there,
           with_payload(request(78),
                        chain(btah{.op = 0x1A, .tv = true, .tassn = 20}.build(),
                              maetah(base_addr, tokenid, 9),
                              ntfetah(base_addr + 0x6000, 0xABD, 0x0BADF00D, 1), tvetah(token)),
                        pattern(9)));
+    c.needs("wasa");
     c.add("prefetch", "Prefetch_tgt over UTP", spec_ta, there,
-          with_payload(utph{},
-                       chain(btah{.op = 0x15, .tassn = 21}.build(),
-                             maetah(base_addr, tokenid, 4096)),
-                       {}));
+          with_payload(
+              utph{},
+              chain(btah{.op = 0x15, .tassn = 21}.build(), maetah(base_addr, tokenid, 4096)), {}));
+    c.needs("prefetch");
 }
 
 void add_response(catalogue &c) {
@@ -351,11 +368,10 @@ void add_response(catalogue &c) {
                   pattern(i < 2 ? mtu : 4, i * mtu)));
     }
     c.add("read_resp_error", "Read_response: remote abort, no data", spec_ta, back,
-          with_payload(
-              response(5, 2),
-              chain(atah{.op = 0x12, .tassn = 32, .rspst = 3, .rspinfo = 2}.build(), taidetah(0x42),
-                    ofstetah(0)),
-              {}));
+          with_payload(response(5, 2),
+                       chain(atah{.op = 0x12, .tassn = 32, .rspst = 3, .rspinfo = 2}.build(),
+                             taidetah(0x42), ofstetah(0)),
+                       {}));
     c.add("taack_many", "TAACK that stands for four", spec_ta, back,
           with_payload(response(6, 3), atah{.tassn = 33, .rspinfo = 3}.build(), {}));
     c.add("taack_rnr", "TAACK: target not ready", spec_ta, back,
@@ -382,11 +398,11 @@ void add_atomic(catalogue &c) {
                             operands);
     };
     const auto sub = [](uint8_t op, uint32_t subop, uint32_t size, const bytes &operands) {
-        return with_payload(
-            request(90 + op),
-            chain(btah{.op = op, .tv = true, .ud = true, .tassn = op}.build(), udetah(subop << 20),
-                  taidetah(0x51), maetah(base_addr + 64, tokenid, size), tvetah(token)),
-            operands);
+        return with_payload(request(90 + op),
+                            chain(btah{.op = op, .tv = true, .ud = true, .tassn = op}.build(),
+                                  udetah(subop << 20), taidetah(0x51),
+                                  maetah(base_addr + 64, tokenid, size), tvetah(token)),
+                            operands);
     };
     c.add("cas4", "Atomic_compare_swap of 4 bytes: swap 2 if 1", spec_ta, there,
           atomic(7, 4, join(le(2, 4), le(1, 4))));
@@ -414,10 +430,10 @@ void add_atomic(catalogue &c) {
           with_payload(response(14, 11),
                        chain(atah{.op = 0x13, .tassn = 9}.build(), taidetah(0x51)), {}));
     c.add("atomic_resp_error", "Atomic_response: unsupported request", spec_ta, back,
-          with_payload(response(15, 12),
-                       chain(atah{.op = 0x13, .tassn = 9, .rspst = 3, .rspinfo = 1}.build(),
-                             taidetah(0x43)),
-                       {}));
+          with_payload(
+              response(15, 12),
+              chain(atah{.op = 0x13, .tassn = 9, .rspst = 3, .rspinfo = 1}.build(), taidetah(0x43)),
+              {}));
 }
 
 void add_identity(catalogue &c) {
@@ -439,8 +455,8 @@ void add_identity(catalogue &c) {
     c.add("id_taack", "TAACK with UPI and EIDs", spec_id, back, [](bool v6) {
         rtph h = response(16, 13);
         h.nlp = 1;
-        return with_payload(
-            h, chain(upih_eidh(1, eid2(v6), eid1(v6)), atah{.tassn = 9}.build()), {});
+        return with_payload(h, chain(upih_eidh(1, eid2(v6), eid1(v6)), atah{.tassn = 9}.build()),
+                            {});
     });
 }
 
@@ -456,14 +472,32 @@ void add_tpcm(catalogue &c) {
         return out;
     };
     const auto initiator = [](bool v6, uint8_t type) {
-        return tpcm{.type = type, .xid = 0x11112222, .tpn = 0x101, .psn = 0x00000A, .jetty = 0x12,
-                    .peer_jetty = 0x34, .upi = 1, .seid = eid1(v6), .deid = eid2(v6), .caps = 0x05,
+        return tpcm{.type = type,
+                    .xid = 0x11112222,
+                    .tpn = 0x101,
+                    .psn = 0x00000A,
+                    .jetty = 0x12,
+                    .peer_jetty = 0x34,
+                    .upi = 1,
+                    .seid = eid1(v6),
+                    .deid = eid2(v6),
+                    .caps = 0x05,
                     .svc_modes = 0x0F};
     };
     const auto target = [](bool v6, uint8_t type) {
-        return tpcm{.type = type, .xid = 0x33334444, .peer_xid = 0x11112222, .tpn = 0x202,
-                    .peer_tpn = 0x101, .psn = 0xFFFFFE, .jetty = 0x34, .peer_jetty = 0x12, .upi = 1,
-                    .seid = eid2(v6), .deid = eid1(v6), .caps = 0x01, .svc_modes = 0x05};
+        return tpcm{.type = type,
+                    .xid = 0x33334444,
+                    .peer_xid = 0x11112222,
+                    .tpn = 0x202,
+                    .peer_tpn = 0x101,
+                    .psn = 0xFFFFFE,
+                    .jetty = 0x34,
+                    .peer_jetty = 0x12,
+                    .upi = 1,
+                    .seid = eid2(v6),
+                    .deid = eid1(v6),
+                    .caps = 0x01,
+                    .svc_modes = 0x05};
     };
     c.add("tpcm_req", "TPCM REQ", profile, there,
           [&](bool v6) { return message(initiator(v6, 1)); });

@@ -55,8 +55,22 @@ address v4_mapped(uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
 }
 
 address v6_doc(uint16_t host) {
-    return {0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            static_cast<uint8_t>(host >> 8), static_cast<uint8_t>(host)};
+    return {0x20,
+            0x01,
+            0x0D,
+            0xB8,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            static_cast<uint8_t>(host >> 8),
+            static_cast<uint8_t>(host)};
 }
 
 std::string text(const address &a) {
@@ -66,7 +80,9 @@ std::string text(const address &a) {
 
 namespace {
 
-bytes of(const address &a) { return bytes(a.begin(), a.end()); }
+bytes of(const address &a) {
+    return bytes(a.begin(), a.end());
+}
 
 bits &eid(bits &b, const address &a, std::string_view name) {
     return b.raw(of(a)).note(name, text(a));
@@ -311,7 +327,8 @@ packet finish(const outer &o, const bits &body) {
         fix_udp_checksum(p.data); // covers the ICRC, which masks it
     const uint8_t *crc = &p.data[p.data.size() - 4];
     const uint32_t value = static_cast<uint32_t>(crc[0]) | static_cast<uint32_t>(crc[1]) << 8 |
-                           static_cast<uint32_t>(crc[2]) << 16 | static_cast<uint32_t>(crc[3]) << 24;
+                           static_cast<uint32_t>(crc[2]) << 16 |
+                           static_cast<uint32_t>(crc[3]) << 24;
     p.fields.emplace_back("uboe.icrc", std::to_string(value));
     p.fields.emplace_back("uboe.icrc.status", "Good");
     return p;
