@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What happens to the netdev below a device */
+#include <linux/hashtable.h>
+#include <linux/netdevice.h>
+#include <rdma/ib_verbs.h>
+#include "soft.h"
+
+/* netdev -> device: written under uboe_soft_mutex, read under RCU */
+static DEFINE_HASHTABLE(uboe_soft_hash, 6);
+
+/*
+ * Beside what every packet has (IP, UDP, ICRC), the longest header chain that
+ * comes with a payload of a full MTU: a Write with notify on a reliable channel,
+ * or a Send with immediate by UTP with identity headers.
+ */
+#define UBOE_RTP_HDR (UB_TPH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + UB_MAETAH_LEN + \
+		      UB_NTFETAH_LEN + UB_TVETAH_LEN)
+#define UBOE_UTP_HDR (UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + \
+		      UB_MTETAH_LEN + UB_OFSTETAH_LEN + UB_IMMETAH_LEN + UB_TVETAH_LEN)
+#define UBOE_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + \
+		       (UBOE_RTP_HDR > UBOE_UTP_HDR ? UBOE_RTP_HDR : UBOE_UTP_HDR))
+
+static_assert(UB_MTU_MIN + UBOE_OVERHEAD <= 1500);
+static_assert(4 * UB_MTU_MIN + UBOE_OVERHEAD <= 4500);
+
+struct uboe_soft *uboe_soft_find(const struct net_device *ndev)
+{
+	struct uboe_soft *sf;
+
+	hash_for_each_possible_rcu(uboe_soft_hash, sf, hash, (unsigned long)ndev)
+		if (sf->ndev == ndev)
+			return sf;
+	return NULL;
+}
+
+void uboe_soft_hash_add(struct uboe_soft *sf)
+{
+	hash_add_rcu(uboe_soft_hash, &sf->hash, (unsigned long)sf->ndev);
+}
+
+u32 uboe_soft_mtu(const struct uboe_dev *ud)
+{
+	u32 room = READ_ONCE(ud->ndev->mtu);
+	u32 mtu;
+
+	for (mtu = UB_MTU_MAX; mtu >= UB_MTU_MIN; mtu /= 2)
+		if (room >= mtu + UBOE_OVERHEAD)
+			return mtu;
+	return 0;
+}
+
+bool uboe_soft_port_up(const struct uboe_dev *ud)
+{
+	return netif_running(ud->ndev) && netif_carrier_ok(ud->ndev);
+}
+
+/* Read without a lock on the data path: a stale value only costs a copy */
+void uboe_soft_geometry(struct uboe_soft *sf)
+{
+	WRITE_ONCE(sf->headroom, LL_RESERVED_SPACE(sf->ndev));
+	WRITE_ONCE(sf->tailroom, sf->ndev->needed_tailroom);
+}
+
+static void uboe_port_check(struct uboe_soft *sf)
+{
+	bool up = uboe_soft_port_up(sf->ud);
+
+	if (up == sf->port_up)
+		return;
+	sf->port_up = up;
+	uboe_dev_event(sf->ud, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
+/* Under RTNL, and with a registration reference on the device */
+static void uboe_netdev_event(struct uboe_soft *sf, unsigned long event)
+{
+	switch (event) {
+	case NETDEV_UNREGISTER: /* also when it moves to another namespace */
+		ib_unregister_device_queued(&sf->ud->ib);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+	case NETDEV_FEAT_CHANGE:
+	case NETDEV_CHANGEUPPER:
+		uboe_soft_geometry(sf);
+		uboe_port_check(sf);
+		break;
+	default:
+		break;
+	}
+}
+
+static int uboe_notify(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
+	struct uboe_dev *ud = NULL;
+	struct uboe_soft *sf;
+
+	rcu_read_lock();
+	sf = uboe_soft_find(ndev);
+	if (sf) {
+		if (event == NETDEV_UNREGISTER)
+			sf->gone = true; /* for uboe_soft_ready() */
+		if (sf->ready && ib_device_try_get(&sf->ud->ib))
+			ud = sf->ud;
+	}
+	rcu_read_unlock();
+	if (!ud)
+		return NOTIFY_DONE;
+	/* the reference keeps it registered, so it is not stopped */
+	uboe_netdev_event(sf, event);
+	ib_device_put(&ud->ib);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block uboe_notifier = {
+	.notifier_call = uboe_notify,
+};
+
+int uboe_notify_init(void)
+{
+	return register_netdevice_notifier(&uboe_notifier);
+}
+
+void uboe_notify_exit(void)
+{
+	unregister_netdevice_notifier(&uboe_notifier);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Routes of channels: looked up once, then checked per packet. */
+#include <linux/inetdevice.h>
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/inet_ecn.h>
+#include <net/ip6_route.h>
+#include <net/ipv6_stubs.h>
+#include <net/route.h>
+#include "soft.h"
+
+/**
+ * struct uboe_route - route cache of one path
+ * @dst: current route; replaced under @lock, read under RCU
+ * @cookie: for dst_check(); a stale one only costs a look-up
+ * @hash: flow hash of the path, so that the stack need not dissect
+ * @lock: serialises replacement of @dst
+ * @rcu: defers the end of the structure
+ */
+struct uboe_route {
+	struct dst_entry __rcu *dst;
+	u32 cookie;
+	u32 hash;
+	spinlock_t lock;
+	struct rcu_head rcu;
+};
+
+static u32 uboe_path_hash(const struct ubp_path *path)
+{
+	u32 hash = jhash(path->raddr, sizeof(path->raddr),
+			 (u32)path->sport << 16 | path->dport);
+
+	return hash ?: 1;
+}
+
+static __be32 uboe_v4(const u8 addr[16])
+{
+	__be32 v;
+
+	memcpy(&v, addr + 12, sizeof(v));
+	return v;
+}
+
+/*
+ * A peer on another netdev of this machine: the wire can bring a packet back in
+ * only where the netdev accepts packets from its own host's addresses. Without
+ * that the route must not be tied to our netdev, and leads through loopback.
+ */
+static bool uboe_route4_tied(const struct uboe_soft *sf, struct net *net, __be32 daddr)
+{
+	struct in_device *in;
+
+	if (inet_addr_type(net, daddr) != RTN_LOCAL)
+		return true;
+	in = __in_dev_get_rcu(sf->ndev);
+	return in && IN_DEV_ACCEPT_LOCAL(in);
+}
+
+static struct dst_entry *uboe_route4(const struct uboe_soft *sf, const struct ubp_path *path)
+{
+	struct net *net = dev_net(sf->ndev);
+	struct flowi4 fl = {
+		.flowi4_proto = IPPROTO_UDP,
+		.flowi4_tos = RT_TOS(path->tc),
+		.saddr = uboe_v4(path->laddr),
+		.daddr = uboe_v4(path->raddr),
+		.fl4_sport = htons(path->sport),
+		.fl4_dport = htons(path->dport),
+	};
+	struct rtable *rt;
+
+	if (uboe_route4_tied(sf, net, fl.daddr))
+		fl.flowi4_oif = sf->ndev->ifindex;
+	rt = ip_route_output_flow(net, &fl, NULL);
+	if (IS_ERR(rt))
+		return NULL;
+	if (rt->rt_type != RTN_UNICAST && rt->rt_type != RTN_LOCAL) {
+		ip_rt_put(rt);
+		return NULL;
+	}
+	return &rt->dst;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct dst_entry *uboe_route6(const struct uboe_soft *sf, const struct ubp_path *path)
+{
+	struct net *net = dev_net(sf->ndev);
+	struct flowi6 fl = {
+		.flowi6_oif = sf->ndev->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.flowlabel = ip6_make_flowinfo(path->tc & ~INET_ECN_MASK,
+					       htonl(path->flow & 0xfffff)),
+		.fl6_sport = htons(path->sport),
+		.fl6_dport = htons(path->dport),
+	};
+	struct dst_entry *dst;
+
+	memcpy(&fl.saddr, path->laddr, sizeof(fl.saddr));
+	memcpy(&fl.daddr, path->raddr, sizeof(fl.daddr));
+	/* unlike IPv4's, this look-up takes any source address */
+	if (ipv6_addr_is_multicast(&fl.daddr) || !ipv6_chk_addr(net, &fl.saddr, sf->ndev, 0))
+		return NULL;
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl, NULL);
+	return IS_ERR(dst) ? NULL : dst;
+}
+
+static u32 uboe_cookie6(const struct dst_entry *dst)
+{
+	return rt6_get_cookie(container_of(dst, struct rt6_info, dst));
+}
+#else
+static struct dst_entry *uboe_route6(const struct uboe_soft *sf, const struct ubp_path *path)
+{
+	return NULL;
+}
+
+static u32 uboe_cookie6(const struct dst_entry *dst)
+{
+	return 0;
+}
+#endif
+
+static struct dst_entry *uboe_route_lookup(struct uboe_soft *sf, const struct ubp_path *path)
+{
+	return path->v4 ? uboe_route4(sf, path) : uboe_route6(sf, path);
+}
+
+/* Replace a missing or stale route. Return: the new one, good until the end of the RCU section */
+static struct dst_entry *uboe_route_renew(struct uboe_soft *sf, const struct ubp_path *path,
+					  struct uboe_route *rt)
+{
+	struct dst_entry *dst, *old;
+
+	dst = uboe_route_lookup(sf, path);
+	spin_lock_bh(&rt->lock);
+	if (dst)
+		WRITE_ONCE(rt->cookie, path->v4 ? 0 : uboe_cookie6(dst));
+	old = rcu_replace_pointer(rt->dst, dst, lockdep_is_held(&rt->lock));
+	spin_unlock_bh(&rt->lock);
+	dst_release(old);
+	return dst;
+}
+
+/* Give the packet its route. Under RCU; false: there is none. */
+bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk_buff *skb)
+{
+	struct uboe_route *rt = path->home;
+	struct dst_entry *dst;
+
+	if (unlikely(!rt)) {
+		dst = uboe_route_lookup(sf, path);
+		if (!dst)
+			return false;
+		skb_dst_set(skb, dst);
+		return true;
+	}
+	dst = rcu_dereference(rt->dst);
+	if (unlikely(!dst || !dst_check(dst, READ_ONCE(rt->cookie)))) {
+		dst = uboe_route_renew(sf, path, rt);
+		if (!dst)
+			return false;
+	}
+	skb_dst_set_noref(skb, dst);
+	__skb_set_sw_hash(skb, rt->hash, true);
+	return true;
+}
+
+/* The route itself waits for the first packet: it may not exist yet */
+int uboe_path_init(struct ubp_dev *dev, struct ubp_path *path)
+{
+	struct uboe_route *rt = kzalloc(sizeof(*rt), GFP_ATOMIC);
+
+	if (!rt)
+		return -ENOMEM;
+	spin_lock_init(&rt->lock);
+	rt->hash = uboe_path_hash(path);
+	path->home = rt;
+	return 0;
+}
+
+void uboe_path_exit(struct ubp_dev *dev, struct ubp_path *path)
+{
+	struct uboe_route *rt = path->home;
+
+	if (!rt)
+		return;
+	path->home = NULL;
+	dst_release(rcu_dereference_protected(rt->dst, true));
+	kfree_rcu(rt, rcu);
+}
