@@ -7,6 +7,7 @@
 #ifndef UBOE_H
 #define UBOE_H
 
+#include <linux/idr.h>
 #include <linux/netdevice.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
@@ -23,8 +24,11 @@ struct uboe_soft;
  * @ndev: its netdev, held with a tracker; stable until soft_stop
  * @soft: transport host
  * @arenas: global arena handle -> struct uboe_arena, for bus addresses
- * @qps: number -> struct uboe_qp (2..), @cqs, @srqs, @mrs likewise: xarrays used
- *	as id allocators and by events
+ * @qps, @cqs, @srqs: number -> struct uboe_ref, for events; allocate the numbers
+ * @mrs: TokenID -> struct uboe_mr
+ * @pds: numbers of protection domains
+ * @next_qp, @next_cq, @next_srq, @next_mr: where the search for a number goes
+ *	on; guarded by the lock of the xarray
  */
 struct uboe_dev {
 	struct ib_device ib;
@@ -37,6 +41,11 @@ struct uboe_dev {
 	struct xarray cqs;
 	struct xarray srqs;
 	struct xarray mrs;
+	struct ida pds;
+	u32 next_qp;
+	u32 next_cq;
+	u32 next_srq;
+	u32 next_mr;
 	struct mutex ctl_lock; /* serialises mailbox commands */
 };
 
