@@ -51,6 +51,7 @@ enum uboe_jetty_state {
 
 /* uboe_jetty_ctx.flags */
 #define UBOE_JETTY_SIG_ALL 0x1u /* every SQE completes with a CQE */
+#define UBOE_JETTY_SHARED_JFR 0x4u /* its JFR serves others too: an error leaves it alone */
 #define UBOE_JETTY_KERNEL 0x2u /* owned by the kernel: unchecked keys allowed */
 
 /* Access rights of segments and of a jetty's responder */
@@ -150,6 +151,9 @@ struct uboe_jfr_ctx {
 	__le32 rsvd[18];
 };
 
+/* Modify mask of a JFR */
+#define UBOE_RM_LIMIT 0x1u
+
 /**
  * struct uboe_seg_ctx - segment (memory region)
  * @pbl: bus address of the home's page list, whose chunks are (1 << @chunk_shift) bytes
@@ -201,6 +205,9 @@ struct uboe_tp_ctx {
 	__le32 srtt_us; /* query */
 	__le32 rsvd[13];
 };
+
+/* Modify mask of a TP */
+#define UBOE_TM_TIMEOUT 0x1u
 
 /**
  * struct uboe_rct_ctx - RC table, remote commands in progress

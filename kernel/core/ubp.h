@@ -39,6 +39,7 @@ struct ubp_seg;
  * @tc: DSCP in the upper six bits; the core adds ECN
  * @hop: TTL or hop limit
  * @flow: IPv6 flow label
+ * @tp: channel that it belongs to, for ubp_resume(); NULL for UTP
  * @home: the home's route cache, opaque
  */
 struct ubp_path {
@@ -50,6 +51,7 @@ struct ubp_path {
 	u8 hop;
 	bool v4;
 	u32 flow;
+	struct ubp_tp *tp;
 	void *home;
 };
 
@@ -206,6 +208,7 @@ struct ubp_dev {
 	struct ubp_table jfr;
 	struct ubp_table jfc;
 	struct ubp_table seg;
+	struct ubp_table tp; /* by the low 20 bits of the TPN */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
 	void *home;
@@ -286,8 +289,11 @@ void *ubp_tp_home(const struct ubp_tp *tp);
 void ubp_tp_set_home(struct ubp_tp *tp, void *home);
 void *ubp_jetty_home(const struct ubp_jetty *jetty);
 u32 ubp_jetty_id(const struct ubp_jetty *jetty);
+struct ubp_dev *ubp_jetty_dev(const struct ubp_jetty *jetty);
 void *ubp_jfc_home(const struct ubp_jfc *jfc);
 u32 ubp_jfc_id(const struct ubp_jfc *jfc);
 struct ubp_dev *ubp_tp_dev(const struct ubp_tp *tp);
+/* By number; stable until the driver destroys it */
+struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn);
 
 #endif /* UBP_H */

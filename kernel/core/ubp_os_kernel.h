@@ -3,6 +3,7 @@
 #ifndef UBP_OS_KERNEL_H
 #define UBP_OS_KERNEL_H
 
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
@@ -16,7 +17,7 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include <asm/unaligned.h>
+#include <linux/unaligned.h>
 
 typedef spinlock_t ubp_lock_t;
 
@@ -37,6 +38,19 @@ typedef refcount_t ubp_ref_t;
 #define ubp_ref_init(r) refcount_set(r, 1)
 #define ubp_ref_tryget(r) refcount_inc_not_zero(r)
 #define ubp_ref_put(r) refcount_dec_and_test(r)
+#define ubp_ref_read(r) refcount_read(r)
+#define ubp_relax() cpu_relax()
+
+/* Atomics on memory that a process may change at the same time; return the old value */
+static inline u64 ubp_os_cas64(void *p, u64 old, u64 val)
+{
+	return cmpxchg64((u64 *)p, old, val);
+}
+
+static inline u32 ubp_os_cas32(void *p, u32 old, u32 val)
+{
+	return cmpxchg((u32 *)p, old, val);
+}
 
 /* An array of counters, one copy per CPU */
 typedef u64 __percpu *ubp_stats_t;

@@ -190,6 +190,28 @@ static inline bool ubp_ref_put(ubp_ref_t *r)
 	return __atomic_sub_fetch(&r->v, 1, __ATOMIC_ACQ_REL) == 0;
 }
 
+static inline unsigned int ubp_ref_read(const ubp_ref_t *r)
+{
+	return __atomic_load_n(&r->v, __ATOMIC_ACQUIRE);
+}
+
+#define ubp_relax() ((void)0)
+
+/* Atomics on memory that another thread may change; return the old value */
+static inline u64 ubp_os_cas64(void *p, u64 old, u64 val)
+{
+	__atomic_compare_exchange_n((u64 *)p, &old, val, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+	return old;
+}
+
+static inline u32 ubp_os_cas32(void *p, u32 old, u32 val)
+{
+	__atomic_compare_exchange_n((u32 *)p, &old, val, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+	return old;
+}
+
 /* An array of counters */
 typedef u64 *ubp_stats_t;
 #define ubp_stat_add(s, i, n) ((void)__atomic_fetch_add(&(s)[i], (n), __ATOMIC_RELAXED))

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Initiator: turns SQEs into request packets and answers into completions. */
+#include "ubp_ta.h"
+
+void ubp_ini_init(struct ubp_ini *ini, u16 ssn)
+{
+	ini->next_ssn = ssn;
+	ini->rnr_at = UBP_NEVER;
+}
+
+/* Writes and Reads are cut into transport messages of at most 64 KiB; a Send is not. */
+static u32 ubp_msg_segs(const struct ubp_msg *m)
+{
+	if (m->s.kind != UBP_K_WRITE && m->s.kind != UBP_K_READ)
+		return 1;
+	return m->s.len ? (m->s.len + UBOE_MAX_SLICE - 1) / UBOE_MAX_SLICE : 1;
+}
+
+static u32 ubp_msg_seg(const struct ubp_msg *m, u32 off)
+{
+	return m->s.kind == UBP_K_WRITE || m->s.kind == UBP_K_READ ? off / UBOE_MAX_SLICE : 0;
+}
+
+/* Bytes of the segment that starts at or holds @off */
+static u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off)
+{
+	u32 start;
+
+	if (m->s.kind != UBP_K_WRITE && m->s.kind != UBP_K_READ)
+		return m->s.len;
+	start = off / UBOE_MAX_SLICE * UBOE_MAX_SLICE;
+	return min_t(u32, m->s.len - start, UBOE_MAX_SLICE);
+}
+
+static u32 ubp_msg_last_msn(const struct ubp_msg *m)
+{
+	return ubp_psn_add(m->seg_msn, ubp_msg_segs(m) - 1);
+}
+
+/* BBs between the engine and the producer; 0 when the index is nonsense */
+u32 ubp_ini_posted(const struct ubp_jetty *j)
+{
+	u32 n = ubp_jetty_pi(j) - j->fetched;
+
+	return n <= j->sq_mask + 1 ? n : 0;
+}
+
+void ubp_ini_fetch(struct ubp_jetty *j)
+{
+	struct ubp_ini *ini = j->ini;
+	u32 avail = ubp_ini_posted(j);
+
+	while (avail && ini->tail - ini->head < UBP_MSG_WIN) {
+		struct ubp_msg *m = ubp_ini_msg(ini, ini->tail);
+
+		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m->s);
+		j->fetched += m->s.nbb;
+		avail -= m->s.nbb;
+		m->end = j->fetched;
+		m->sent = 0;
+		m->done = 0;
+		m->rnr_tries = 0;
+		m->started = false;
+		m->remap = true;
+		m->retry = false;
+		m->issued = false;
+		m->answered = false;
+		ini->tail++;
+	}
+}
+
+bool ubp_ini_has_work(const struct ubp_jetty *j)
+{
+	return j->ini->head != j->ini->tail || ubp_ini_posted(j);
+}
+
+/* May the first packet of this message leave? */
+static bool ubp_msg_may_start(const struct ubp_jetty *j, const struct ubp_msg *m)
+{
+	u32 rd = j->ini->rd_tail - j->ini->rd_head;
+
+	/* Fence and Strong Order wait for the answers of earlier Reads and atomics */
+	if (rd && !m->sent && (m->s.fence || m->s.order == UB_ORDER_STRONG))
+		return false;
+	if (m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC)
+		return rd < j->max_rd;
+	return true;
+}
+
+static u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu)
+{
+	u32 left;
+
+	if (m->s.kind == UBP_K_READ)
+		return 0;
+	if (m->s.kind == UBP_K_ATOMIC)
+		return 2 * m->s.len;
+	left = m->s.kind == UBP_K_WRITE ?
+		       ubp_msg_seg_len(m, off) - off % UBOE_MAX_SLICE : m->s.len - off;
+	return min_t(u32, left, mtu);
+}
+
+static bool ubp_msg_is_last(const struct ubp_msg *m, u32 off, u32 mtu)
+{
+	u32 end = off + ubp_msg_plen(m, off, mtu);
+
+	if (m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC)
+		return true;
+	return end == m->s.len || (m->s.kind == UBP_K_WRITE && !(end % UBOE_MAX_SLICE));
+}
+
+bool ubp_ini_next(struct ubp_tp *tp, struct ubp_txd *d)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_ini *ini = j->ini;
+	struct ubp_msg *m;
+
+	if (!ini || ini->stopped || ini->rnr_at != UBP_NEVER || j->state != UBOE_JS_READY)
+		return false;
+	ubp_ini_fetch(j);
+	for (;;) {
+		if (ini->next == ini->tail)
+			return false;
+		m = ubp_ini_msg(ini, ini->next);
+		if (unlikely(m->s.status)) {
+			ini->stopped = true;
+			ubp_ini_retire(j);
+			return false;
+		}
+		if (likely(m->s.kind != UBP_K_NOP))
+			break;
+		m->issued = true;
+		ini->next++;
+		ubp_ini_retire(j);
+	}
+	if (!ubp_msg_may_start(j, m))
+		return false;
+	d->kind = UBP_TX_REQUEST;
+	d->idx = (u16)(ini->next & (UBP_MSG_WIN - 1));
+	d->off = m->sent;
+	d->msn = tp->snd_msn;
+	d->ssn = (u16)((m->started ? m->ssn : ini->next_ssn) + ubp_msg_seg(m, m->sent));
+	d->flags = 0;
+	if (ubp_msg_is_last(m, m->sent, tp->mtu))
+		d->flags = UBP_TXF_LAST;
+	/* the answer of a Read or atomic acknowledges its request */
+	if (d->flags && m->s.kind != UBP_K_READ && m->s.kind != UBP_K_ATOMIC)
+		d->flags |= UBP_TXF_ASKED;
+	return true;
+}
+
+bool ubp_ini_more(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	struct ubp_ini *ini = tp->jetty->ini;
+	struct ubp_msg *m = &ini->msg[d->idx];
+	u32 end = d->off + ubp_msg_plen(m, d->off, tp->mtu);
+
+	if (!(d->flags & UBP_TXF_LAST) || (m->s.kind == UBP_K_WRITE && end < m->s.len))
+		return true;
+	if (ini->next + 1 == ini->tail)
+		return false;
+	/* a fenced successor waits, so this one's answer is wanted now */
+	m = ubp_ini_msg(ini, ini->next + 1);
+	return !m->s.fence && !m->s.status;
+}
+
+static void ubp_ini_expect(struct ubp_ini *ini, const struct ubp_msg *m, const struct ubp_txd *d,
+			   u32 len, u32 psn)
+{
+	struct ubp_rd *rd = &ini->rd[ini->rd_tail++ & (UBP_MAX_RD - 1)];
+
+	rd->msg = ini->next;
+	rd->off = d->off;
+	rd->len = len;
+	rd->got = 0;
+	rd->psn = psn;
+	rd->msn = d->msn;
+	rd->ssn = d->ssn;
+	rd->op = m->s.kind == UBP_K_READ ? UB_TA_READ_RSP : UB_TA_ATOMIC_RSP;
+}
+
+void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
+{
+	struct ubp_ini *ini = tp->jetty->ini;
+	struct ubp_msg *m = &ini->msg[d->idx];
+	u32 seg = ubp_msg_seg(m, d->off), n;
+
+	if (!m->started) {
+		m->started = true;
+		m->ssn = ini->next_ssn;
+		ini->next_ssn += (u16)ubp_msg_segs(m);
+	}
+	if (m->remap) {
+		m->remap = false;
+		m->seg_msn = (d->msn - seg) & UB_PSN_MASK;
+	}
+	n = ubp_msg_plen(m, d->off, tp->mtu);
+	if (m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC) {
+		n = ubp_msg_seg_len(m, d->off);
+		ubp_ini_expect(ini, m, d, n, psn);
+	}
+	m->sent += n;
+	tp->open_kind = d->flags & UBP_TXF_LAST ? 0 : UBP_TX_REQUEST;
+	if (d->flags & UBP_TXF_LAST) {
+		tp->snd_msn = ubp_psn_add(tp->snd_msn, 1);
+		m->retry = false;
+	}
+	if (m->sent == m->s.len) {
+		m->issued = true;
+		ini->next++;
+	}
+}
+
+static u8 ubp_msg_wire_op(const struct ubp_msg *m, bool last)
+{
+	/* the immediate travels in the last packet; those before it are plain */
+	if (m->s.kind == UBP_K_SEND)
+		return last ? m->s.op : UB_TA_SEND;
+	if (m->s.kind == UBP_K_WRITE)
+		return last ? m->s.op : UB_TA_WRITE;
+	return m->s.op;
+}
+
+void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *h)
+{
+	struct ubp_msg *m = &tp->jetty->ini->msg[d->idx];
+	u32 plen = ubp_msg_plen(m, d->off, tp->mtu);
+	bool end = d->flags & UBP_TXF_LAST &&
+		   (m->s.kind != UBP_K_WRITE || d->off + plen == m->s.len);
+
+	memset(h, 0, sizeof(*h));
+	h->op = ubp_msg_wire_op(m, end);
+	h->odr = (u8)(m->s.order | (m->s.comp_order ? UB_BTAH_ODR_TCO >> UB_BTAH_ODR_SHIFT : 0));
+	h->tv_en = m->s.token_en;
+	h->token = m->s.token;
+	h->fce = end && m->s.solicited;
+	h->retry = m->retry;
+	h->ssn = d->ssn;
+	h->taid = d->ssn;
+	h->rcid = tp->jetty->id & UB_BTAH_RC_ID;
+	h->pld_len = plen;
+	h->ofst = d->off / 1024;
+	if (m->s.kind == UBP_K_SEND) {
+		h->mt = (u32)m->s.hint << 24 | tp->rmt_jetty;
+		h->imm = m->s.imm;
+		if (m->s.op == UBOE_SQE_SEND_INV) /* TokenID first on the wire */
+			h->imm = m->s.imm << 32 | m->s.imm >> 32;
+		return;
+	}
+	h->addr = m->s.addr + d->off;
+	h->token_id = m->s.rmt_id;
+	h->length = ubp_msg_seg_len(m, d->off);
+	if (h->op == UB_TA_WRITE_IMM) {
+		h->mt = (u32)m->s.hint << 24 | tp->rmt_jetty;
+		h->imm = m->s.imm;
+		h->imm_token = m->s.imm_token;
+		h->imm_len = m->s.len;
+	}
+}
+
+bool ubp_ini_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_msg *m = &j->ini->msg[d->idx];
+
+	if (m->s.kind == UBP_K_ATOMIC) {
+		memset(dst, 0, len);
+		memcpy(dst, m->s.operand, m->s.op == UBOE_SQE_CAS ? len : len / 2);
+		return true;
+	}
+	if (m->s.inl) {
+		memcpy(dst, m->s.data.bytes + d->off, len);
+		return true;
+	}
+	if (likely(ubp_sgl_read(j->dev, j->pd, m->s.data.sge, m->s.nsge, d->off, dst, len)))
+		return true;
+	m->s.status = UBOE_CQE_LOCAL;
+	m->s.sub = UBOE_CQE_LOCAL_ACCESS;
+	j->ini->stopped = true;
+	ubp_ini_retire(j);
+	return false;
+}
+
+static bool ubp_msg_complete(const struct ubp_tp *tp, const struct ubp_msg *m)
+{
+	if (!m->issued)
+		return false;
+	switch (m->s.kind) {
+	case UBP_K_SEND:
+	case UBP_K_WRITE:
+		return ubp_psn_diff(tp->acked_msn, ubp_msg_last_msn(m)) > 0;
+	case UBP_K_NOP:
+		return true;
+	default:
+		return m->answered;
+	}
+}
+
+static void ubp_ini_complete(struct ubp_jetty *j, const struct ubp_msg *m, u8 status, u8 sub)
+{
+	struct ubp_comp c = {
+		.status = status,
+		.sub = sub,
+		.entry = (u16)(m->end - 1),
+		.bytes = m->s.len,
+	};
+
+	if (status || m->s.cqe || j->flags & UBOE_JETTY_SIG_ALL)
+		ubp_jetty_send_done(j, &c);
+}
+
+void ubp_ini_retire(struct ubp_jetty *j)
+{
+	struct ubp_ini *ini = j->ini;
+
+	while (ini->head != ini->tail) {
+		struct ubp_msg *m = ubp_ini_msg(ini, ini->head);
+
+		if (m->s.status && (m->s.kind == UBP_K_BAD || ini->stopped)) {
+			ini->head++;
+			ubp_ini_complete(j, m, m->s.status, m->s.sub);
+			ubp_jetty_error(j);
+			return;
+		}
+		if (!ubp_msg_complete(j->tp, m))
+			return;
+		ini->head++;
+		ubp_ini_complete(j, m, UBOE_CQE_OK, 0);
+		if (unlikely(j->state != UBOE_JS_READY))
+			return; /* its JFC overflowed */
+	}
+}
+
+/* The message one of whose segments has TPMSN @msn and is unanswered; NULL: none */
+static struct ubp_msg *ubp_ini_find(struct ubp_ini *ini, u32 msn, u32 *index, u32 *seg)
+{
+	u32 i;
+
+	for (i = ini->head; i != ini->tail; i++) {
+		struct ubp_msg *m = ubp_ini_msg(ini, i);
+		s32 k;
+
+		if (!m->started)
+			return NULL;
+		if (m->remap)
+			continue;
+		k = ubp_psn_diff(msn, m->seg_msn);
+		if (k < 0 || (u32)k >= ubp_msg_segs(m))
+			continue;
+		if (!m->issued && (u32)k > ubp_msg_seg(m, m->sent))
+			continue;
+		*index = i;
+		*seg = (u32)k;
+		return m;
+	}
+	return NULL;
+}
+
+static void ubp_ini_rewind(struct ubp_tp *tp, u32 index, u32 seg, u32 msn)
+{
+	struct ubp_ini *ini = tp->jetty->ini;
+	u32 i;
+
+	for (i = index; i != ini->tail; i++) {
+		struct ubp_msg *m = ubp_ini_msg(ini, i);
+
+		m->sent = i == index ? seg * UBOE_MAX_SLICE : 0;
+		m->issued = false;
+		m->remap = true;
+		m->retry = i == index;
+	}
+	ini->next = index;
+	while (ini->rd_tail != ini->rd_head &&
+	       ubp_psn_diff(ini->rd[(ini->rd_tail - 1) & (UBP_MAX_RD - 1)].msn, msn) >= 0)
+		ini->rd_tail--;
+	if (tp->open_kind == UBP_TX_REQUEST) {
+		/* the broken-off copy keeps its number, the next message gets another */
+		tp->open_kind = 0;
+		tp->snd_msn = ubp_psn_add(tp->snd_msn, 1);
+	}
+}
+
+static void ubp_ini_rnr(struct ubp_tp *tp, u32 msn, u8 timer)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_ini *ini = j->ini;
+	u32 index, seg;
+	struct ubp_msg *m = ubp_ini_find(ini, msn, &index, &seg);
+
+	if (!m)
+		return; /* an old refusal; that message has been sent anew since */
+	ubp_stat(tp->dev, UBP_S_RNR_RECEIVED);
+	ubp_ini_rewind(tp, index, seg, msn);
+	if (j->rnr_retry != 7 && m->rnr_tries++ >= j->rnr_retry) {
+		m->s.status = UBOE_CQE_RNR_EXC;
+		ini->stopped = true;
+		ubp_ini_retire(j);
+		return;
+	}
+	ini->rnr_at = tp->now + (2000ull << min_t(u32, timer, UB_RNR_TIMER_MAX));
+}
+
+static void ubp_ini_refused(struct ubp_tp *tp, u32 msn, u8 info)
+{
+	struct ubp_jetty *j = tp->jetty;
+	u32 index, seg;
+	struct ubp_msg *m = ubp_ini_find(j->ini, msn, &index, &seg);
+
+	if (!m || m->s.status)
+		return;
+	m->s.status = UBOE_CQE_REMOTE;
+	m->s.sub = info == UB_RSPINFO_UNSUPPORTED ? UBOE_CQE_REMOTE_UNSUPPORTED :
+						    UBOE_CQE_REMOTE_ABORT;
+	j->ini->stopped = true;
+	ubp_ini_retire(j);
+}
+
+void ubp_ta_answer(struct ubp_tp *tp, u32 exec_msn, u8 rspst, u8 info)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	/* never before what was reported, never beyond what was sent */
+	if (ubp_psn_diff(exec_msn, tp->acked_msn) < 0 || ubp_psn_diff(tp->snd_msn, exec_msn) < 0)
+		return;
+	tp->acked_msn = exec_msn;
+	if (!j->ini || j->state != UBOE_JS_READY)
+		return;
+	ubp_ini_retire(j);
+	if (j->state != UBOE_JS_READY)
+		return;
+	if (rspst == UB_RSPST_RNR || rspst == UB_RSPST_FAULT)
+		ubp_ini_rnr(tp, exec_msn, info);
+	else if (rspst == UB_RSPST_ERROR)
+		ubp_ini_refused(tp, exec_msn, info);
+}
+
+static void ubp_ini_answer_bad(struct ubp_tp *tp, struct ubp_msg *m, u8 status, u8 sub)
+{
+	m->s.status = status;
+	m->s.sub = sub;
+	tp->jetty->ini->stopped = true;
+	ubp_ini_retire(tp->jetty);
+}
+
+/* Place the data of an answer; false: the message has failed */
+static bool ubp_ini_place(struct ubp_tp *tp, struct ubp_rd *rd, const struct ubp_tph *t,
+			  const struct ubp_ta *ta)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_msg *m = ubp_ini_msg(j->ini, rd->msg);
+	u32 want = rd->len - rd->got;
+
+	if (ta->rspst != UB_RSPST_OK && ta->rspst != UB_RSPST_TA) {
+		ubp_ini_answer_bad(tp, m, UBOE_CQE_REMOTE,
+				   ta->rspinfo == UB_RSPINFO_UNSUPPORTED ?
+					   UBOE_CQE_REMOTE_UNSUPPORTED : UBOE_CQE_REMOTE_ABORT);
+		return false;
+	}
+	if (ta->pld_len > want || (t->last && ta->pld_len != want) ||
+	    (rd->op == UB_TA_READ_RSP && ta->ofst != ((rd->off + rd->got) / 1024 & 0xffffff))) {
+		ubp_ini_answer_bad(tp, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_RSP_LEN);
+		return false;
+	}
+	if (!ubp_sgl_write(j->dev, j->pd, m->s.data.sge, m->s.nsge, rd->off + rd->got, ta->pld,
+			   ta->pld_len)) {
+		ubp_ini_answer_bad(tp, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
+		return false;
+	}
+	rd->got += ta->pld_len;
+	m->done += ta->pld_len;
+	return true;
+}
+
+void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_ini *ini = j->ini;
+	struct ubp_rd *rd;
+	struct ubp_msg *m;
+	u32 psn, msn;
+
+	if (!ini || j->state != UBOE_JS_READY || ini->rd_head == ini->rd_tail) {
+		ubp_stat(tp->dev, UBP_D_TA_RESPONSE);
+		return;
+	}
+	/* one channel, executed in order: answers come in the order of requests */
+	rd = &ini->rd[ini->rd_head & (UBP_MAX_RD - 1)];
+	if (ta->op != rd->op || ta->ssn != rd->ssn || ta->taid != rd->ssn) {
+		ubp_stat(tp->dev, UBP_D_TA_RESPONSE);
+		return;
+	}
+	if (!ubp_ini_place(tp, rd, t, ta) || !t->last)
+		return;
+	m = ubp_ini_msg(ini, rd->msg);
+	psn = rd->psn;
+	msn = ubp_psn_add(rd->msn, 1);
+	ini->rd_head++;
+	if (m->done == m->s.len && m->issued)
+		m->answered = true;
+	ubp_tp_implied_ack(tp, psn, msn);
+}
+
+static void ubp_ini_flush_ring(struct ubp_jetty *j)
+{
+	u32 avail = ubp_ini_posted(j);
+
+	while (avail) {
+		struct ubp_msg m;
+
+		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m.s);
+		j->fetched += m.s.nbb;
+		avail -= m.s.nbb;
+		m.end = j->fetched;
+		m.s.len = 0;
+		ubp_ini_complete(j, &m, UBOE_CQE_FLUSH, 0);
+	}
+}
+
+void ubp_ini_flush(struct ubp_jetty *j)
+{
+	struct ubp_ini *ini = j->ini;
+
+	while (ini && ini->head != ini->tail)
+		ubp_ini_complete(j, ubp_ini_msg(ini, ini->head++), UBOE_CQE_FLUSH, 0);
+	if (ini) {
+		ini->next = ini->tail;
+		ini->rd_head = ini->rd_tail;
+		ini->rnr_at = UBP_NEVER;
+	}
+	ubp_ini_flush_ring(j);
+}
+
+void ubp_ini_fail_head(struct ubp_jetty *j, u8 status, u8 sub)
+{
+	struct ubp_ini *ini = j->ini;
+
+	ubp_ini_fetch(j);
+	if (ini->head != ini->tail) {
+		ubp_ini_complete(j, ubp_ini_msg(ini, ini->head++), status, sub);
+	}
+	ubp_jetty_error(j);
+}

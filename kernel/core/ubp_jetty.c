@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Jetties: life, states, kicks, and the joint of channel and transaction layer. */
+#include "ubp_ta.h"
+
+struct ubp_jetty *ubp_jetty_find(struct ubp_dev *dev, u32 id)
+{
+	return (struct ubp_jetty *)ubp_table_get(&dev->jetty, id);
+}
+
+void ubp_jetty_put(struct ubp_jetty *j)
+{
+	struct ubp_dev *dev = j->dev;
+
+	if (!ubp_ref_put(&j->refs))
+		return;
+	if (j->ini)
+		dev->ops->free_later(dev, j->ini);
+	if (j->rct)
+		dev->ops->free_later(dev, j->rct);
+	dev->ops->free_later(dev, j);
+}
+
+static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
+{
+	struct ubp_dev *dev = j->dev;
+
+	j->sq = (const u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->sq_base),
+					      (u64)UBOE_BB << ctx->sq_shift);
+	j->page = (u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->page), UBOE_JPAGE_SOFT_STRIDE);
+	j->tx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->tx_jfcn));
+	j->rx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->rx_jfcn));
+	j->jfr = (struct ubp_jfr *)ubp_table_get(&dev->jfr, le32_to_cpu(ctx->jfrn));
+	return j->sq && j->page && j->tx_jfc && j->rx_jfc && j->jfr;
+}
+
+int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx)
+{
+	struct ubp_jetty *j;
+	int err;
+
+	if (ctx->type != UBOE_JETTY_RC)
+		return -EOPNOTSUPP;
+	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT ||
+	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR))
+		return -EINVAL;
+	j = (struct ubp_jetty *)dev->ops->zalloc(dev, sizeof(*j));
+	if (!j)
+		return -ENOMEM;
+	j->dev = dev;
+	j->id = id;
+	j->pd = le32_to_cpu(ctx->pd);
+	j->type = ctx->type;
+	j->flags = ctx->flags;
+	j->state = ctx->state;
+	j->sq_mask = (1u << ctx->sq_shift) - 1;
+	j->token = le32_to_cpu(ctx->token);
+	j->user = le64_to_cpu(ctx->user_data);
+	j->rnr_retry = 7;
+	j->max_rd = 1;
+	ubp_ref_init(&j->refs);
+	ubp_lock_init(&j->lock);
+	err = ubp_jetty_map(j, ctx) ? ubp_table_add(dev, &dev->jetty, id, j) : -EINVAL;
+	if (err) {
+		ubp_jetty_put(j);
+		return err;
+	}
+	j->tx_jfc->users++;
+	j->rx_jfc->users++;
+	j->jfr->users++;
+	j->fetched = ubp_jetty_pi(j);
+	ubp_jetty_need_kick(j, true);
+	ubp_jetty_rq_kick(j, false);
+	return 0;
+}
+
+int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx)
+{
+	struct ubp_jetty *j = ubp_jetty_find(dev, id);
+
+	if (!j)
+		return -ENOENT;
+	memset(ctx, 0, sizeof(*ctx));
+	ubp_lock(&j->lock);
+	ctx->state = j->state;
+	ctx->type = j->type;
+	ctx->flags = j->flags;
+	ctx->pd = cpu_to_le32(j->pd);
+	ctx->tx_jfcn = cpu_to_le32(j->tx_jfc->id);
+	ctx->rx_jfcn = cpu_to_le32(j->rx_jfc->id);
+	ctx->jfrn = cpu_to_le32(j->jfr->id);
+	ctx->rnr_timer = j->rnr_timer;
+	ctx->rnr_retry = j->rnr_retry;
+	ctx->access = j->access;
+	ctx->max_rd = cpu_to_le16(j->max_rd);
+	ctx->sq_pi = cpu_to_le32(j->fetched);
+	ubp_unlock(&j->lock);
+	return 0;
+}
+
+int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
+{
+	struct ubp_jetty *j = ubp_jetty_find(dev, id);
+
+	if (!j)
+		return -ENOENT;
+	ubp_table_del(&dev->jetty, id);
+	ubp_lock(&j->lock);
+	j->dead = true;
+	j->state = UBOE_JS_RESET;
+	if (j->tp) {
+		j->tp->now = dev->ops->now(dev);
+		if (j->tp->ack_at != UBP_NEVER || j->tp->ack_now)
+			ubp_tp_send_ack(j->tp);
+		ubp_tpcm_close(j->tp);
+		ubp_tp_drop_held(j->tp);
+		j->tp->state = UBP_TP_DEAD;
+	}
+	ubp_unlock(&j->lock);
+	j->tx_jfc->users--;
+	j->rx_jfc->users--;
+	j->jfr->users--;
+	ubp_jetty_put(j);
+	return 0;
+}
+
+/* Entering RTR: the initiator's state and the set-up of the channel */
+static int ubp_jetty_to_rtr(struct ubp_jetty *j)
+{
+	struct ubp_ini *ini;
+
+	if (j->state != UBOE_JS_INIT || !j->tp || j->tp->state != UBP_TP_IDLE)
+		return -EINVAL;
+	ini = j->ini;
+	if (!ini)
+		ini = (struct ubp_ini *)j->dev->ops->zalloc(j->dev, sizeof(*ini));
+	if (!ini)
+		return -ENOMEM;
+	ubp_ini_init(ini, (u16)j->tp->snd_isn);
+	ubp_lock(&j->lock);
+	j->ini = ini;
+	j->state = UBOE_JS_RTR;
+	j->tp->now = j->dev->ops->now(j->dev);
+	ubp_tpcm_open(j->tp);
+	ubp_unlock(&j->lock);
+	return 0;
+}
+
+static int ubp_jetty_to_state(struct ubp_jetty *j, u8 to)
+{
+	int err = 0;
+
+	if (to == UBOE_JS_RTR)
+		return ubp_jetty_to_rtr(j);
+	ubp_lock(&j->lock);
+	switch (to) {
+	case UBOE_JS_INIT:
+		if (j->state != UBOE_JS_RESET && j->state != UBOE_JS_INIT)
+			err = -EINVAL;
+		else
+			j->state = UBOE_JS_INIT;
+		break;
+	case UBOE_JS_READY:
+		if (j->state != UBOE_JS_RTR && j->state != UBOE_JS_READY)
+			err = -EINVAL;
+		else
+			j->state = UBOE_JS_READY;
+		break;
+	case UBOE_JS_ERROR:
+		if (j->tp)
+			j->tp->now = j->dev->ops->now(j->dev);
+		ubp_jetty_error(j);
+		break;
+	default:
+		err = -EOPNOTSUPP; /* RESET: destroy and create; SUSPEND: not for verbs */
+	}
+	ubp_unlock(&j->lock);
+	return err;
+}
+
+int ubp_jetty_modify(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx, u32 mask)
+{
+	struct ubp_jetty *j = ubp_jetty_find(dev, id);
+
+	if (!j)
+		return -ENOENT;
+	if (mask & ~(UBOE_JM_STATE | UBOE_JM_TPN | UBOE_JM_RNR_TIMER | UBOE_JM_RNR_RETRY |
+		     UBOE_JM_ACCESS | UBOE_JM_MAX_RD | UBOE_JM_MAX_DEST_RD))
+		return -EOPNOTSUPP;
+	if ((mask & UBOE_JM_RNR_TIMER && ctx->rnr_timer > UB_RNR_TIMER_MAX) ||
+	    (mask & UBOE_JM_RNR_RETRY && ctx->rnr_retry > 7) ||
+	    (mask & UBOE_JM_MAX_RD && le16_to_cpu(ctx->max_rd) > UBP_MAX_RD))
+		return -EINVAL;
+	if (mask & UBOE_JM_TPN && (!j->tp || j->tp->tpn != le32_to_cpu(ctx->tpn)))
+		return -EINVAL;
+	ubp_lock(&j->lock);
+	if (mask & UBOE_JM_RNR_TIMER)
+		j->rnr_timer = ctx->rnr_timer;
+	if (mask & UBOE_JM_RNR_RETRY)
+		j->rnr_retry = ctx->rnr_retry;
+	if (mask & UBOE_JM_ACCESS)
+		j->access = ctx->access;
+	if (mask & UBOE_JM_MAX_RD)
+		j->max_rd = le16_to_cpu(ctx->max_rd);
+	ubp_unlock(&j->lock);
+	if (!(mask & UBOE_JM_STATE))
+		return 0;
+	return ubp_jetty_to_state(j, ctx->state);
+}
+
+int ubp_rct_create(struct ubp_dev *dev, u32 id, const struct uboe_rct_ctx *ctx)
+{
+	struct ubp_jetty *j = ubp_jetty_find(dev, id);
+	struct ubp_rce *rct;
+
+	if (!j)
+		return -ENOENT;
+	if (ctx->shift < 6 || ctx->shift > 15 || le32_to_cpu(ctx->jetty) != id)
+		return -EINVAL;
+	if (j->rct)
+		return -EEXIST;
+	rct = (struct ubp_rce *)dev->ops->zalloc(dev, sizeof(*rct) << ctx->shift);
+	if (!rct)
+		return -ENOMEM;
+	ubp_lock(&j->lock);
+	j->rct_mask = (1u << ctx->shift) - 1;
+	j->rct = rct;
+	ubp_unlock(&j->lock);
+	return 0;
+}
+
+int ubp_rct_query(struct ubp_dev *dev, u32 id, struct uboe_rct_ctx *ctx)
+{
+	struct ubp_jetty *j = ubp_jetty_find(dev, id);
+
+	if (!j || !j->rct)
+		return -ENOENT;
+	memset(ctx, 0, sizeof(*ctx));
+	ctx->jetty = cpu_to_le32(id);
+	ctx->watermark = cpu_to_le32(j->rct_mask + 1);
+	while ((1u << ctx->shift) <= j->rct_mask)
+		ctx->shift++;
+	ubp_lock(&j->lock);
+	if (j->tp)
+		ctx->used = cpu_to_le32(j->tp->rsp.rce_tail - j->tp->rsp.rce_head);
+	ubp_unlock(&j->lock);
+	return 0;
+}
+
+int ubp_rct_destroy(struct ubp_dev *dev, u32 id)
+{
+	struct ubp_jetty *j = ubp_jetty_find(dev, id);
+	struct ubp_rce *rct;
+	int err = 0;
+
+	/* a jetty that is gone took its table along */
+	if (!j || !j->rct)
+		return -ENOENT;
+	ubp_lock(&j->lock);
+	rct = j->rct;
+	if (j->tp && j->tp->state != UBP_TP_DEAD)
+		err = -EBUSY;
+	else
+		j->rct = NULL;
+	ubp_unlock(&j->lock);
+	if (!err)
+		dev->ops->free_later(dev, rct);
+	return err;
+}
+
+bool ubp_jetty_recv_done(struct ubp_jetty *j, const struct ubp_comp *c)
+{
+	if (likely(ubp_jfc_post(j->rx_jfc, j, c)))
+		return true;
+	ubp_jetty_error(j);
+	return false;
+}
+
+void ubp_jetty_send_done(struct ubp_jetty *j, const struct ubp_comp *c)
+{
+	if (unlikely(!ubp_jfc_post(j->tx_jfc, j, c)))
+		ubp_jetty_error(j);
+}
+
+static void ubp_jetty_flush_recv(struct ubp_jetty *j)
+{
+	struct ubp_comp c = { .status = UBOE_CQE_FLUSH, .recv = true };
+	struct ubp_rqe rqe;
+	enum ubp_take got;
+
+	if (j->flags & UBOE_JETTY_SHARED_JFR)
+		return;
+	while ((got = ubp_jfr_take(j->jfr, &rqe)) != UBP_TAKE_NONE) {
+		c.entry = (u16)rqe.slot;
+		if (got == UBP_TAKE_OK)
+			ubp_jetty_recv_done(j, &c);
+	}
+}
+
+static void ubp_jetty_flush(struct ubp_jetty *j)
+{
+	ubp_jetty_need_kick(j, true);
+	ubp_jetty_rq_kick(j, true);
+	smp_mb(); /* the flags before the last look at the rings, see ub/uboe_io.h */
+	ubp_ini_flush(j);
+	ubp_rsp_flush(j);
+	ubp_jetty_flush_recv(j);
+}
+
+void ubp_jetty_error(struct ubp_jetty *j)
+{
+	if (j->state == UBOE_JS_ERROR || j->dead)
+		return;
+	j->state = UBOE_JS_ERROR;
+	if (j->tp) {
+		/* the peer learns it at once, unless it gets a reason with each answer */
+		if (j->tp->rsp.blocked != UB_RSPST_ERROR) {
+			if (j->tp->state == UBP_TP_OPEN) {
+				ubp_tp_send_ack(j->tp);
+				ubp_tpcm_close(j->tp);
+			}
+		}
+		ubp_tp_fail(j->tp);
+	}
+	ubp_jetty_flush(j);
+	if (j->flags & UBOE_JETTY_SHARED_JFR)
+		j->dev->ops->event(j->dev, UBOE_EV_JETTY, UBOE_EV_SUB_LAST_WQE, j->id);
+}
+
+static void ubp_kick_ready(struct ubp_jetty *j)
+{
+	struct ubp_tp *tp = j->tp;
+
+	tp->now = j->dev->ops->now(j->dev);
+	switch (tp->state) {
+	case UBP_TP_OPENING:
+		/* from now on somebody waits for the peer */
+		if (tp->stall_since == UBP_NEVER && ubp_ini_has_work(j))
+			tp->stall_since = tp->now;
+		break;
+	case UBP_TP_OPEN:
+		ubp_jetty_need_kick(j, false);
+		ubp_tp_output(tp);
+		break;
+	case UBP_TP_FAILED:
+		if (ubp_ini_has_work(j))
+			ubp_ini_fail_head(j, UBOE_CQE_ACK_TIMEOUT, 0);
+		break;
+	default:
+		break;
+	}
+	ubp_tp_arm(tp);
+}
+
+void ubp_kick(struct ubp_jetty *j)
+{
+	ubp_stat(j->dev, UBP_S_KICKS);
+	ubp_lock(&j->lock);
+	if (j->dead)
+		;
+	else if (j->state == UBOE_JS_ERROR)
+		ubp_jetty_flush(j);
+	else if (j->state == UBOE_JS_READY && j->tp)
+		ubp_kick_ready(j);
+	ubp_unlock(&j->lock);
+}
+
+int ubp_kick_id(struct ubp_dev *dev, u32 id)
+{
+	struct ubp_jetty *j;
+
+	ubp_read_begin();
+	j = ubp_jetty_find(dev, id);
+	if (j)
+		ubp_kick(j);
+	ubp_read_end();
+	return j ? 0 : -ENOENT;
+}
+
+/* ---- what the channel asks of the transaction layer ---- */
+
+bool ubp_ta_next(struct ubp_tp *tp, struct ubp_txd *d)
+{
+	if (tp->open_kind == UBP_TX_REQUEST)
+		return ubp_ini_next(tp, d);
+	if (ubp_rsp_next(tp, d))
+		return true;
+	return tp->open_kind == 0 && tp->state == UBP_TP_OPEN && ubp_ini_next(tp, d);
+}
+
+bool ubp_ta_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
+{
+	if (d->kind == UBP_TX_REQUEST)
+		ubp_ini_commit(tp, d, psn);
+	else
+		ubp_rsp_commit(tp, d);
+	return true;
+}
+
+bool ubp_ta_more(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	return d->kind == UBP_TX_REQUEST && ubp_ini_more(tp, d);
+}
+
+void ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
+{
+	if (d->kind == UBP_TX_REQUEST)
+		ubp_ini_headers(tp, d, h);
+	else
+		ubp_rsp_headers(tp, d, h);
+}
+
+bool ubp_ta_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
+{
+	if (d->kind == UBP_TX_REQUEST)
+		return ubp_ini_payload(tp, d, dst, len);
+	return ubp_rsp_payload(tp, d, dst, len);
+}
+
+void ubp_ta_acked(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	/* answers are sent and acknowledged in the order of the table */
+	if (d->kind == UBP_TX_RESPONSE && d->flags & UBP_TXF_LAST)
+		tp->rsp.rce_head++;
+}
+
+void ubp_ta_deliver(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
+		    enum ubp_ta_err err)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	if (tp->rsp.blocked == UB_RSPST_ERROR ||
+	    (j->state != UBOE_JS_RTR && j->state != UBOE_JS_READY))
+		return;
+	if (!ubp_ta_is_response(ta->op) || err == UBP_TA_OPCODE) {
+		ubp_rsp_request(tp, t, ta, err);
+		return;
+	}
+	if (err)
+		ubp_stat(tp->dev, UBP_D_TA_HEADER);
+	else
+		ubp_ini_response(tp, t, ta);
+	/* answers take TPMSNs too; a refused request before them must stay refused */
+	if (t->last && !tp->rsp.blocked && !tp->rsp.in_msg)
+		tp->rsp.exec_msn = ubp_psn_add(t->msn, 1);
+}
+
+void ubp_ta_opened(struct ubp_tp *tp)
+{
+	struct ubp_dev *dev = tp->dev;
+
+	dev->ops->event(dev, UBOE_EV_JETTY, UBOE_EV_SUB_ESTABLISHED, tp->jetty->id);
+	if (tp->jetty->state == UBOE_JS_READY)
+		ubp_tp_output(tp);
+}
+
+void ubp_ta_lost(struct ubp_tp *tp)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	/* without work there is nobody to tell yet: the next kick finds out */
+	if (j->state == UBOE_JS_READY && j->ini && ubp_ini_has_work(j))
+		ubp_ini_fail_head(j, UBOE_CQE_ACK_TIMEOUT, 0);
+	else
+		ubp_jetty_need_kick(j, true);
+}
+
+u64 ubp_ta_deadline(const struct ubp_tp *tp)
+{
+	return tp->jetty->ini ? tp->jetty->ini->rnr_at : UBP_NEVER;
+}
+
+void ubp_ta_timer(struct ubp_tp *tp)
+{
+	tp->jetty->ini->rnr_at = UBP_NEVER;
+	ubp_tp_output(tp);
+}
+
+bool ubp_ta_idle(struct ubp_tp *tp)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	/* whoever holds the queue back (answer, window, RNR) also wakes the engine */
+	if (j->state != UBOE_JS_READY || !j->ini || j->ini->head + UBP_MSG_WIN == j->ini->tail ||
+	    j->ini->next != j->ini->tail)
+		return false;
+	if (j->kick_armed)
+		return false;
+	ubp_jetty_need_kick(j, true);
+	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
+	if (!ubp_ini_posted(j))
+		return false;
+	ubp_jetty_need_kick(j, false);
+	return true;
+}
+
+void ubp_ta_later(struct ubp_tp *tp)
+{
+	tp->dev->ops->engine_later(tp->jetty);
+}
+
+void *ubp_jetty_home(const struct ubp_jetty *j)
+{
+	return j->home;
+}
+
+u32 ubp_jetty_id(const struct ubp_jetty *j)
+{
+	return j->id;
+}

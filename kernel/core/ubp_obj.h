@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Objects that mailbox commands create: queues and their parts. Core-internal. */
+#ifndef UBP_OBJ_H
+#define UBP_OBJ_H
+
+#include <ub/uboe_mbox.h>
+
+#include "ubp.h"
+
+struct ubp_ini;
+struct ubp_rce;
+
+/**
+ * struct ubp_jfc - completion queue
+ * @lock: guards @pi, @arm_seen, @overflow and the ring; inner lock
+ * @users: queues that complete here; guarded by the command serialisation
+ */
+struct ubp_jfc {
+	struct ubp_dev *dev;
+	u32 id;
+	u32 shift;
+	u32 mask;
+	u32 users;
+	struct uboe_cqe *ring;
+	struct uboe_jfc_rec *rec;
+	void *home;
+	ubp_lock_t lock;
+	u32 pi;
+	u32 arm_seen;
+	bool overflow;
+};
+
+/* A completion, before it becomes a CQE */
+struct ubp_comp {
+	u8 status;
+	u8 sub;
+	u8 opcode; /* receive: enum uboe_cqe_rx_opcode */
+	bool recv;
+	bool solicited;
+	u16 entry;
+	u32 bytes;
+	u64 imm;
+};
+
+/* One SGE, in host order, not yet checked against its segment */
+struct ubp_sge {
+	u64 va;
+	u32 len;
+	u32 token;
+};
+
+/* A receive taken from a JFR: a private copy */
+struct ubp_rqe {
+	u32 slot;
+	u32 nsge;
+	u64 total;
+	struct ubp_sge sge[UBOE_MAX_RQ_SGE];
+};
+
+/**
+ * struct ubp_jfr - receive queue
+ * @lock: guards @ci, @limit and the index ring; inner lock
+ * @users: jetties that receive from it
+ */
+struct ubp_jfr {
+	struct ubp_dev *dev;
+	u32 id;
+	u32 shift;
+	u32 mask;
+	u32 sge_shift;
+	u32 pd;
+	u32 users;
+	const struct uboe_sge *ring;
+	const __le32 *idx;
+	struct uboe_jfr_rec *rec;
+	void *home;
+	ubp_lock_t lock;
+	u32 ci;
+	u32 limit;
+};
+
+/**
+ * struct ubp_jetty - send queue with or without a receive side
+ * @refs: one for the table, one for its channel
+ * @lock: guards all below it, and the state of the channel @tp. Outermost lock
+ *	of the core; two jetties are never locked together.
+ * @dead: destroyed, only memory is left
+ * @fetched: next BB of the ring to look at
+ * @ini: initiator state, from RTR on
+ * @rct: RC table, @rct_mask + 1 entries, or NULL
+ */
+struct ubp_jetty {
+	struct ubp_dev *dev;
+	u32 id;
+	u32 pd;
+	u8 type;
+	u8 flags;
+	const u8 *sq;
+	u32 sq_mask;
+	u8 *page;
+	struct ubp_jfc *tx_jfc;
+	struct ubp_jfc *rx_jfc;
+	struct ubp_jfr *jfr;
+	u32 token;
+	u64 user;
+	void *home;
+	ubp_ref_t refs;
+
+	ubp_lock_t lock;
+	bool dead;
+	bool kick_armed; /* what need_kick in the jetty page says */
+	u8 state; /* enum uboe_jetty_state */
+	u8 access;
+	u8 rnr_timer;
+	u8 rnr_retry;
+	u16 max_rd;
+	u32 fetched;
+	struct ubp_tp *tp;
+	struct ubp_ini *ini;
+	struct ubp_rce *rct;
+	u32 rct_mask;
+};
+
+/* ubp_dev.c: tables */
+int ubp_table_init(struct ubp_dev *dev, struct ubp_table *t, u32 max);
+void ubp_table_exit(struct ubp_dev *dev, struct ubp_table *t);
+/* Return: 0, -EINVAL beyond the table, -EEXIST, -ENOMEM */
+int ubp_table_add(struct ubp_dev *dev, struct ubp_table *t, u32 id, void *obj);
+void ubp_table_del(struct ubp_table *t, u32 id);
+
+static inline void *ubp_table_get(const struct ubp_table *t, u32 id)
+{
+	void **leaf;
+
+	if (unlikely(id >= t->max))
+		return NULL;
+	leaf = (void **)smp_load_acquire(&t->top[id / UBP_TABLE_LEAF]);
+	return leaf ? smp_load_acquire(&leaf[id % UBP_TABLE_LEAF]) : NULL;
+}
+
+static inline void ubp_stat(struct ubp_dev *dev, u32 stat)
+{
+	ubp_stat_add(dev->stats, stat, 1);
+}
+
+/* ubp_jfc.c */
+int ubp_jfc_create(struct ubp_dev *dev, u32 id, const struct uboe_jfc_ctx *ctx);
+int ubp_jfc_query(struct ubp_dev *dev, u32 id, struct uboe_jfc_ctx *ctx);
+int ubp_jfc_destroy(struct ubp_dev *dev, u32 id);
+/* False when the queue is full; the overflow event has been raised then */
+bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const struct ubp_comp *c);
+
+/* ubp_jfr.c */
+int ubp_jfr_create(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx);
+int ubp_jfr_modify(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx, u32 mask);
+int ubp_jfr_query(struct ubp_dev *dev, u32 id, struct uboe_jfr_ctx *ctx);
+int ubp_jfr_destroy(struct ubp_dev *dev, u32 id);
+
+enum ubp_take { UBP_TAKE_NONE, UBP_TAKE_OK, UBP_TAKE_BAD };
+
+/* Take the next posted receive; BAD: its ring entry is nonsense (slot is set to 0) */
+enum ubp_take ubp_jfr_take(struct ubp_jfr *jfr, struct ubp_rqe *rqe);
+
+/* ubp_seg.c */
+int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx);
+int ubp_seg_query(struct ubp_dev *dev, u32 id, struct uboe_seg_ctx *ctx);
+int ubp_seg_destroy(struct ubp_dev *dev, u32 id);
+
+#define UBP_KEY_BITS 12
+#define UBP_KEY_ID(key) ((key) >> UBP_KEY_BITS)
+#define UBP_KEY_TOKEN(key) ((key) & ((1u << UBP_KEY_BITS) - 1))
+
+/**
+ * ubp_seg_get - segment for one access
+ * @token: its TokenValue, compared with the primary and the backup one
+ * @pd: protection domain of the queue, which must be the segment's
+ * @need: UBOE_ACC_* that must all be granted
+ *
+ * Call between ubp_read_begin() and ubp_read_end(); each success is paired with
+ * ubp_seg_put() soon after, without sleeping.
+ *
+ * Return: the segment when [@va, @va + @len) may be used, or NULL.
+ */
+struct ubp_seg *ubp_seg_get(struct ubp_dev *dev, u32 id, u32 token, u32 pd, u32 need, u64 va,
+			    u64 len);
+void ubp_seg_put(struct ubp_seg *seg);
+
+/* Copy between a segment and the core; range already checked */
+void ubp_seg_read(const struct ubp_seg *seg, u64 va, void *dst, u32 len);
+void ubp_seg_write(const struct ubp_seg *seg, u64 va, const void *src, u32 len);
+/* Address of an aligned operand of at most 16 bytes, which lies in one chunk */
+void *ubp_seg_ptr(const struct ubp_seg *seg, u64 va);
+
+/**
+ * ubp_sgl_read / ubp_sgl_write - gather from, scatter to a list of local SGEs
+ * @off: first byte of the list to touch
+ *
+ * Return: false when a key, range or right is wrong or the list is too short;
+ * bytes before the bad element may have been copied then.
+ */
+bool ubp_sgl_read(struct ubp_dev *dev, u32 pd, const struct ubp_sge *sge, u32 nsge, u64 off,
+		  void *dst, u32 len);
+bool ubp_sgl_write(struct ubp_dev *dev, u32 pd, const struct ubp_sge *sge, u32 nsge, u64 off,
+		   const void *src, u32 len);
+
+/* ubp_jetty.c */
+int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx);
+int ubp_jetty_modify(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx, u32 mask);
+int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx);
+int ubp_jetty_destroy(struct ubp_dev *dev, u32 id);
+int ubp_rct_create(struct ubp_dev *dev, u32 id, const struct uboe_rct_ctx *ctx);
+int ubp_rct_query(struct ubp_dev *dev, u32 id, struct uboe_rct_ctx *ctx);
+int ubp_rct_destroy(struct ubp_dev *dev, u32 id);
+void ubp_jetty_put(struct ubp_jetty *jetty);
+/* To ERROR: flush all work. Lock held. */
+void ubp_jetty_error(struct ubp_jetty *jetty);
+/* Receive completion; false: its JFC overflowed */
+bool ubp_jetty_recv_done(struct ubp_jetty *jetty, const struct ubp_comp *c);
+void ubp_jetty_send_done(struct ubp_jetty *jetty, const struct ubp_comp *c);
+
+#endif /* UBP_OBJ_H */

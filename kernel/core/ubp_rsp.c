@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Responder: executes the peer's requests in order and answers them.
+ *
+ * A request that finds no receive or no room in the RC table is refused with
+ * RNR. From then on everything is refused until a retry of that very TASSN
+ * succeeds, so the order of execution is kept although the channel has already
+ * acknowledged the packets (docs/decisions/0002).
+ */
+#include "ubp_ta.h"
+
+struct ubp_rsp_op {
+	bool (*packet)(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta);
+	bool first_anywhere; /* legal as a later packet of another opcode's message */
+};
+
+/* The message fails for good: say why for ever after */
+static bool ubp_rsp_fail(struct ubp_tp *tp, u8 info, u32 event_sub)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_rsp *r = &tp->rsp;
+
+	r->blocked = UB_RSPST_ERROR;
+	r->info = info;
+	r->exec_msn = r->msn;
+	r->discard = true;
+	tp->ack_now = true;
+	ubp_stat(tp->dev, UBP_S_REMOTE_ERRORS);
+	ubp_jetty_error(j);
+	tp->dev->ops->event(tp->dev, UBOE_EV_JETTY, event_sub, j->id);
+	return false;
+}
+
+static bool ubp_rsp_unsupported(struct ubp_tp *tp)
+{
+	return ubp_rsp_fail(tp, UB_RSPINFO_UNSUPPORTED, UBOE_EV_SUB_REQUEST);
+}
+
+static bool ubp_rsp_abort(struct ubp_tp *tp)
+{
+	return ubp_rsp_fail(tp, UB_RSPINFO_ABORT, UBOE_EV_SUB_ACCESS);
+}
+
+static bool ubp_rsp_not_ready(struct ubp_tp *tp)
+{
+	struct ubp_rsp *r = &tp->rsp;
+
+	r->blocked = UB_RSPST_RNR;
+	r->info = tp->jetty->rnr_timer;
+	r->exec_msn = r->msn;
+	r->discard = true;
+	tp->ack_now = true;
+	ubp_stat(tp->dev, UBP_S_RNR_SENT);
+	return false;
+}
+
+/* A receive failed on our side: tell the owner, then the peer */
+static bool ubp_rsp_recv_bad(struct ubp_tp *tp, u8 sub)
+{
+	struct ubp_rsp *r = &tp->rsp;
+	struct ubp_comp c = {
+		.status = UBOE_CQE_LOCAL,
+		.sub = sub,
+		.recv = true,
+		.entry = (u16)r->rqe.slot,
+	};
+
+	r->have_rqe = false;
+	ubp_jetty_recv_done(tp->jetty, &c);
+	return sub == UBOE_CQE_LOCAL_LEN ? ubp_rsp_unsupported(tp) : ubp_rsp_abort(tp);
+}
+
+static bool ubp_rsp_take(struct ubp_tp *tp)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_rsp *r = &tp->rsp;
+	enum ubp_take got = j->jfr ? ubp_jfr_take(j->jfr, &r->rqe) : UBP_TAKE_NONE;
+
+	if (got == UBP_TAKE_NONE)
+		return ubp_rsp_not_ready(tp);
+	r->have_rqe = true;
+	r->off = 0;
+	return got == UBP_TAKE_OK || ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
+}
+
+static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 bytes)
+{
+	struct ubp_rsp *r = &tp->rsp;
+	struct ubp_comp c = {
+		.recv = true,
+		.opcode = op,
+		.solicited = ta->fce,
+		.entry = (u16)r->rqe.slot,
+		.bytes = bytes,
+		.imm = ta->imm,
+	};
+
+	if (op == UBOE_CQE_RX_SEND_INV) /* TokenID first on the wire, low half in the CQE */
+		c.imm = ta->imm << 32 | ta->imm >> 32;
+	r->have_rqe = false;
+	if (ubp_jetty_recv_done(tp->jetty, &c))
+		return true;
+	return ubp_rsp_abort(tp);
+}
+
+static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_rsp *r = &tp->rsp;
+
+	if (!r->have_rqe && !ubp_rsp_take(tp))
+		return false;
+	/* packets come in order, so the offset only repeats what we count */
+	if (ta->ofst != (r->off / 1024 & 0xffffff) || (!t->last && ta->pld_len != tp->mtu))
+		return ubp_rsp_unsupported(tp);
+	if (r->off + ta->pld_len > r->rqe.total)
+		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_LEN);
+	if (ta->pld_len && !ubp_sgl_write(j->dev, j->jfr->pd, r->rqe.sge, r->rqe.nsge, r->off,
+					  ta->pld, ta->pld_len))
+		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
+	r->off += ta->pld_len;
+	if (!t->last)
+		return ta->op == UB_TA_SEND || ubp_rsp_unsupported(tp);
+	r->ta_done = true;
+	return ubp_rsp_recv(tp, ta,
+			    ta->op == UB_TA_SEND_IMM ? UBOE_CQE_RX_SEND_IMM :
+			    ta->op == UB_TA_SEND_INV ? UBOE_CQE_RX_SEND_INV :
+						       UBOE_CQE_RX_SEND,
+			    (u32)r->off);
+}
+
+static bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_seg *seg;
+
+	if (!(j->access & UBOE_ACC_REMOTE_WRITE))
+		return ubp_rsp_abort(tp);
+	if (!ta->pld_len)
+		return true; /* nothing is touched, so no key is needed (Base Spec 7.2) */
+	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
+				      UBOE_ACC_REMOTE_WRITE, ta->addr, ta->pld_len) : NULL;
+	if (!seg)
+		return ubp_rsp_abort(tp);
+	ubp_seg_write(seg, ta->addr, ta->pld, ta->pld_len);
+	ubp_seg_put(seg);
+	return true;
+}
+
+static bool ubp_rsp_write(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	if (!ubp_rsp_place(tp, ta))
+		return false;
+	tp->rsp.ta_done |= t->last;
+	return true;
+}
+
+static bool ubp_rsp_write_imm(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	if (!t->last)
+		return ubp_rsp_unsupported(tp);
+	/* the receive first: a refused message must not have half happened */
+	if (!ubp_rsp_take(tp) || !ubp_rsp_place(tp, ta))
+		return false;
+	tp->rsp.ta_done = true;
+	return ubp_rsp_recv(tp, ta, UBOE_CQE_RX_WRITE_IMM, ta->imm_len);
+}
+
+static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_rsp *r = &tp->rsp;
+	struct ubp_rce *e;
+
+	if (!j->rct || r->rce_tail - r->rce_head > j->rct_mask) {
+		ubp_rsp_not_ready(tp); /* watermark of the RC table */
+		return NULL;
+	}
+	e = &j->rct[r->rce_tail & j->rct_mask];
+	memset(e, 0, sizeof(*e));
+	e->op = op;
+	e->va = ta->addr;
+	e->len = ta->length;
+	e->token_id = ta->token_id;
+	e->token = ta->token;
+	e->ofst = ta->ofst;
+	e->rcid = ta->rcid;
+	e->ssn = ta->ssn;
+	e->taid = ta->taid;
+	return e;
+}
+
+static bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_seg *seg;
+
+	if (!t->last || ta->length > UBOE_MAX_SLICE)
+		return ubp_rsp_unsupported(tp);
+	if (!(j->access & UBOE_ACC_REMOTE_READ))
+		return ubp_rsp_abort(tp);
+	if (ta->length) {
+		seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
+					      UBOE_ACC_REMOTE_READ, ta->addr, ta->length) : NULL;
+		if (!seg)
+			return ubp_rsp_abort(tp);
+		ubp_seg_put(seg); /* looked up again for each packet of the answer */
+	}
+	if (!ubp_rsp_rce(tp, ta, UB_TA_READ_RSP))
+		return false;
+	tp->rsp.rce_tail++;
+	return true;
+}
+
+static u64 ubp_atomic_new(u8 op, u64 old, const u64 *arg)
+{
+	switch (op) {
+	case UB_TA_CAS:
+		return old == arg[1] ? arg[0] : old;
+	case UB_TA_SWAP:
+		return arg[0];
+	case UB_TA_FETCH_ADD:
+		return old + arg[0];
+	case UB_TA_FETCH_SUB:
+		return old - arg[0];
+	case UB_TA_FETCH_AND:
+		return old & arg[0];
+	case UB_TA_FETCH_OR:
+		return old | arg[0];
+	default:
+		return old ^ arg[0];
+	}
+}
+
+/* Little-endian operands on a little-endian or swapped basis: memory order is the wire's */
+static u64 ubp_atomic_run(void *p, u32 size, u8 op, const u8 *pld)
+{
+	u64 arg[2] = { 0, 0 }, old, seen;
+
+	memcpy(&arg[0], pld, size);
+	memcpy(&arg[1], pld + size, size);
+	arg[0] = le64_to_cpu((__force __le64)arg[0]);
+	arg[1] = le64_to_cpu((__force __le64)arg[1]);
+	seen = size == 8 ? READ_ONCE(*(u64 *)p) : READ_ONCE(*(u32 *)p);
+	do {
+		old = seen;
+		if (size == 8)
+			seen = ubp_os_cas64(p, old, ubp_atomic_new(op, old, arg));
+		else
+			seen = ubp_os_cas32(p, (u32)old, (u32)ubp_atomic_new(op, old, arg));
+	} while (seen != old);
+	return old;
+}
+
+static bool ubp_rsp_atomic(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_seg *seg;
+	struct ubp_rce *e;
+	u64 old;
+
+	if (!t->last || (ta->length != 4 && ta->length != 8) || ta->pld_len != 2 * ta->length ||
+	    (ta->addr & (ta->length - 1)))
+		return ubp_rsp_unsupported(tp);
+	if (!(j->access & UBOE_ACC_REMOTE_ATOMIC))
+		return ubp_rsp_abort(tp);
+	e = ubp_rsp_rce(tp, ta, UB_TA_ATOMIC_RSP);
+	if (!e)
+		return false;
+	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
+				      UBOE_ACC_REMOTE_ATOMIC, ta->addr, ta->length) : NULL;
+	if (!seg)
+		return ubp_rsp_abort(tp);
+	/* an unaligned mapping of an aligned address cannot be operated on at once */
+	if ((uintptr_t)ubp_seg_ptr(seg, ta->addr) & (ta->length - 1)) {
+		ubp_seg_put(seg);
+		return ubp_rsp_unsupported(tp);
+	}
+	old = ubp_atomic_run(ubp_seg_ptr(seg, ta->addr), ta->length, ta->op, ta->pld);
+	ubp_seg_put(seg);
+	e->size = (u8)ta->length;
+	e->len = ta->length;
+	put_unaligned_le32((u32)old, e->result);
+	put_unaligned_le32((u32)(old >> 32), e->result + 4);
+	tp->rsp.rce_tail++;
+	return true;
+}
+
+static const struct ubp_rsp_op ubp_rsp_ops[UB_TA_OPCODE_MAX + 1] = {
+	[UB_TA_SEND] = { ubp_rsp_send, false },
+	[UB_TA_SEND_IMM] = { ubp_rsp_send, true },
+	[UB_TA_SEND_INV] = { ubp_rsp_send, true },
+	[UB_TA_WRITE] = { ubp_rsp_write, false },
+	[UB_TA_WRITE_IMM] = { ubp_rsp_write_imm, true },
+	[UB_TA_READ] = { ubp_rsp_read, false },
+	[UB_TA_CAS] = { ubp_rsp_atomic, false },
+	[UB_TA_SWAP] = { ubp_rsp_atomic, false },
+	[UB_TA_FETCH_ADD] = { ubp_rsp_atomic, false },
+	[UB_TA_FETCH_SUB] = { ubp_rsp_atomic, false },
+	[UB_TA_FETCH_AND] = { ubp_rsp_atomic, false },
+	[UB_TA_FETCH_OR] = { ubp_rsp_atomic, false },
+	[UB_TA_FETCH_XOR] = { ubp_rsp_atomic, false },
+};
+
+/* May @op continue the message in progress? */
+static bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op)
+{
+	if (r->op == op)
+		return true;
+	return (r->op == UB_TA_SEND && (op == UB_TA_SEND_IMM || op == UB_TA_SEND_INV)) ||
+	       (r->op == UB_TA_WRITE && op == UB_TA_WRITE_IMM);
+}
+
+/* First packet of a message: decide whether its turn has come */
+static bool ubp_rsp_begin(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	struct ubp_rsp *r = &tp->rsp;
+	s32 d = ubp_ssn_diff(ta->ssn, r->exp_ssn);
+	bool broken = r->in_msg && !r->discard;
+
+	r->msn = t->msn;
+	r->op = ta->op;
+	r->in_msg = true;
+	r->discard = false;
+	if (broken)
+		return ubp_rsp_unsupported(tp); /* the one before it never ended */
+	if (!d)
+		return true;
+	r->discard = true;
+	tp->ack_now = true;
+	/* a later TASSN is legal only behind a refused one */
+	if (d > 0 && !r->blocked) {
+		r->discard = false;
+		return ubp_rsp_unsupported(tp);
+	}
+	return true;
+}
+
+void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
+		     enum ubp_ta_err err)
+{
+	struct ubp_rsp *r = &tp->rsp;
+	const struct ubp_rsp_op *op;
+
+	if (!r->in_msg || t->msn != r->msn) {
+		if (!ubp_rsp_begin(tp, t, ta))
+			return;
+	} else if (!r->discard && (!ubp_rsp_continues(r, ta->op) || ta->ssn != r->exp_ssn)) {
+		ubp_rsp_unsupported(tp);
+		return;
+	}
+	if (r->discard) {
+		r->in_msg = !t->last;
+		return;
+	}
+	op = ta->op <= UB_TA_OPCODE_MAX ? &ubp_rsp_ops[ta->op] : NULL;
+	if (err || !op || !op->packet || ta->ud_en || ta->poison) {
+		ubp_rsp_unsupported(tp);
+		return;
+	}
+	if (!op->packet(tp, t, ta)) {
+		r->in_msg = !t->last;
+		return;
+	}
+	if (!t->last)
+		return;
+	r->in_msg = false;
+	r->blocked = 0;
+	r->exp_ssn++;
+	r->exec_msn = ubp_psn_add(t->msn, 1);
+}
+
+bool ubp_rsp_next(struct ubp_tp *tp, struct ubp_txd *d)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_rsp *r = &tp->rsp;
+	struct ubp_rce *e;
+
+	if (r->rce_next == r->rce_tail)
+		return false;
+	e = &j->rct[r->rce_next & j->rct_mask];
+	d->kind = UBP_TX_RESPONSE;
+	d->idx = (u16)(r->rce_next & j->rct_mask);
+	d->off = e->sent;
+	d->msn = tp->snd_msn;
+	d->ssn = e->ssn;
+	d->flags = 0;
+	if (e->error || e->op == UB_TA_ATOMIC_RSP || e->len - e->sent <= tp->mtu)
+		d->flags = UBP_TXF_LAST;
+	return true;
+}
+
+void ubp_rsp_commit(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	struct ubp_rce *e = &tp->jetty->rct[d->idx];
+
+	if (d->flags & UBP_TXF_LAST) {
+		e->sent = e->len;
+		tp->rsp.rce_next++;
+		tp->snd_msn = ubp_psn_add(tp->snd_msn, 1);
+		tp->open_kind = 0;
+	} else {
+		e->sent += tp->mtu;
+		tp->open_kind = UBP_TX_RESPONSE;
+	}
+}
+
+void ubp_rsp_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
+{
+	struct ubp_rce *e = &tp->jetty->rct[d->idx];
+
+	memset(h, 0, sizeof(*h));
+	h->op = e->op;
+	h->ssn = e->ssn;
+	h->taid = e->taid;
+	h->rcid = e->rcid;
+	h->ofst = e->ofst + d->off / 1024;
+	if (e->error) {
+		d->flags |= UBP_TXF_LAST;
+		h->rspst = UB_RSPST_ERROR;
+		h->rspinfo = UB_RSPINFO_ABORT;
+	} else if (e->op == UB_TA_ATOMIC_RSP) {
+		h->pld_len = e->size;
+	} else {
+		h->pld_len = min_t(u32, e->len - d->off, tp->mtu);
+	}
+}
+
+bool ubp_rsp_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
+{
+	struct ubp_jetty *j = tp->jetty;
+	struct ubp_rce *e = &j->rct[d->idx];
+	struct ubp_seg *seg;
+
+	if (e->op == UB_TA_ATOMIC_RSP) {
+		memcpy(dst, e->result, len);
+		return true;
+	}
+	ubp_read_begin();
+	seg = ubp_seg_get(j->dev, e->token_id, e->token, j->pd, UBOE_ACC_REMOTE_READ,
+			  e->va + d->off, len);
+	if (seg) {
+		ubp_seg_read(seg, e->va + d->off, dst, len);
+		ubp_seg_put(seg);
+	} else {
+		e->error = true; /* deregistered since: the rest of the answer is an error */
+	}
+	ubp_read_end();
+	return seg;
+}
+
+void ubp_rsp_flush(struct ubp_jetty *j)
+{
+	struct ubp_rsp *r = j->tp ? &j->tp->rsp : NULL;
+	struct ubp_comp c = { .status = UBOE_CQE_FLUSH, .recv = true };
+
+	if (!r || !r->have_rqe)
+		return;
+	r->have_rqe = false;
+	c.entry = (u16)r->rqe.slot;
+	ubp_jetty_recv_done(j, &c);
+}

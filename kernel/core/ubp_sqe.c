@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "ubp_sqe.h"
+
+/* One row per opcode: kind, bytes of the control part, most SGEs, most inline bytes */
+struct ubp_sqe_rule {
+	u8 kind;
+	u8 ctrl;
+	u8 max_sge;
+	u8 max_inline;
+};
+
+static const struct ubp_sqe_rule ubp_sqe_rules[] = {
+	[UBOE_SQE_SEND] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
+	[UBOE_SQE_SEND_IMM] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
+	[UBOE_SQE_SEND_INV] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
+	[UBOE_SQE_WRITE] = { UBP_K_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
+	[UBOE_SQE_WRITE_IMM] = { UBP_K_WRITE, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM,
+				 UBOE_MAX_INLINE_WRITE_IMM },
+	[UBOE_SQE_READ] = { UBP_K_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0 },
+	[UBOE_SQE_CAS] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_SWAP] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_LOAD] = { UBP_K_BAD, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_FAA] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_FSUB] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_FAND] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_FOR] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_FXOR] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
+	[UBOE_SQE_NOP] = { UBP_K_NOP, UBOE_SQE_CTRL, 0, 0 },
+};
+
+union ubp_raw {
+	u8 b[UBOE_SQE_MAX_BB * UBOE_BB];
+	__le32 w[UBOE_SQE_MAX_BB * UBOE_BB / 4];
+	struct uboe_sqe sqe;
+};
+
+static void ubp_bb_copy(const u8 *ring, u32 mask, u32 pi, u8 *dst)
+{
+	memcpy(dst, ring + (size_t)(pi & mask) * UBOE_BB, UBOE_BB);
+}
+
+static void ubp_sqe_fail(struct ubp_sqe *s, u8 status, u8 sub)
+{
+	s->status = status;
+	s->sub = sub;
+}
+
+static void ubp_sqe_control(const union ubp_raw *r, struct ubp_sqe *s)
+{
+	u32 w0 = le32_to_cpu(r->w[0]);
+	u32 w1 = le32_to_cpu(r->w[1]);
+
+	s->op = (u8)UBP_GET(UBOE_SQE_OPCODE, w1);
+	s->hint = (u8)UBP_GET(UBOE_SQE_HINT, w1);
+	s->order = (u8)UBP_GET(UBOE_SQE_ORDER, w0);
+	s->comp_order = w0 & UBOE_SQE_COMP_ORDER;
+	s->fence = w0 & UBOE_SQE_FENCE;
+	s->solicited = w0 & UBOE_SQE_SOLICITED;
+	s->cqe = w0 & UBOE_SQE_CQE;
+	s->inl = w0 & UBOE_SQE_INLINE;
+	s->token_en = w0 & UBOE_SQE_TOKEN_EN;
+	s->nsge = (u8)UBP_GET(UBOE_SQE_SGE_NUM, le32_to_cpu(r->w[2]));
+	s->rmt_id = le32_to_cpu(r->w[3]) & UBOE_SQE_RMT_ID;
+	s->token = le32_to_cpu(r->sqe.rmt_token);
+	s->addr = le64_to_cpu(r->sqe.addr);
+}
+
+static u32 ubp_sqe_bytes(const struct ubp_sqe *s, const struct ubp_sqe_rule *rule, u32 inl_len)
+{
+	if (rule->kind == UBP_K_ATOMIC)
+		return 2 * UBOE_BB;
+	return rule->ctrl + (s->inl ? inl_len : s->nsge * UBOE_SGE_SIZE);
+}
+
+static void ubp_sqe_sges(const union ubp_raw *r, u32 ctrl, struct ubp_sqe *s)
+{
+	u64 len = 0;
+	u32 i;
+
+	for (i = 0; i < s->nsge; i++) {
+		const __le32 *w = &r->w[(ctrl + i * UBOE_SGE_SIZE) / 4];
+		struct ubp_sge *d = &s->data.sge[i];
+
+		d->len = le32_to_cpu(w[0]);
+		d->token = le32_to_cpu(w[1]);
+		d->va = le32_to_cpu(w[2]) | (u64)le32_to_cpu(w[3]) << 32;
+		len += d->len;
+	}
+	if (len > UBOE_MAX_MSG)
+		ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+	s->len = (u32)len;
+}
+
+static void ubp_sqe_payload(const union ubp_raw *r, const struct ubp_sqe_rule *rule, u32 inl_len,
+			    struct ubp_sqe *s)
+{
+	if (s->inl) {
+		memcpy(s->data.bytes, r->b + rule->ctrl, inl_len);
+		s->len = inl_len;
+		s->nsge = 0;
+		return;
+	}
+	ubp_sqe_sges(r, rule->ctrl, s);
+	if (s->status || rule->kind != UBP_K_ATOMIC)
+		return;
+	memcpy(s->operand, r->b + UBOE_SQE_ATOMIC_DATA, sizeof(s->operand));
+	/* 16-byte operands need a peer and a CPU that have them: not offered yet */
+	if (s->nsge != 1 || (s->len != 4 && s->len != 8))
+		ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+	else if (s->addr & (s->len - 1))
+		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+}
+
+static void ubp_sqe_imm(const union ubp_raw *r, struct ubp_sqe *s)
+{
+	if (s->op == UBOE_SQE_SEND_IMM || s->op == UBOE_SQE_SEND_INV)
+		s->imm = s->addr;
+	if (s->op != UBOE_SQE_WRITE_IMM)
+		return;
+	s->imm = le32_to_cpu(r->w[12]) | (u64)le32_to_cpu(r->w[13]) << 32;
+	s->imm_jetty = le32_to_cpu(r->w[14]) & UBOE_SQE_RMT_ID;
+	s->imm_token = le32_to_cpu(r->w[15]);
+}
+
+void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *s)
+{
+	static const struct ubp_sqe_rule none = { UBP_K_BAD, UBOE_SQE_CTRL, 0, 0 };
+	const struct ubp_sqe_rule *rule;
+	u32 i, need, inl_len;
+	union ubp_raw raw;
+
+	ubp_bb_copy(ring, mask, pi, raw.b);
+	s->status = 0;
+	s->sub = 0;
+	s->len = 0;
+	s->imm = 0;
+	ubp_sqe_control(&raw, s);
+	rule = s->op < ARRAY_SIZE(ubp_sqe_rules) ? &ubp_sqe_rules[s->op] : &none;
+	s->kind = rule->kind;
+	s->nbb = 1;
+	inl_len = UBP_GET(UBOE_SQE_INLINE_LEN, le32_to_cpu(raw.w[1]));
+	if (rule->kind == UBP_K_BAD) {
+		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+		s->nsge = 0;
+		return;
+	}
+	if (s->inl ? inl_len > rule->max_inline : s->nsge > rule->max_sge) {
+		ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+		s->nsge = 0;
+		return;
+	}
+	need = (ubp_sqe_bytes(s, rule, inl_len) + UBOE_BB - 1) / UBOE_BB;
+	if (need > avail) {
+		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+		s->nbb = (u8)avail;
+		s->nsge = 0;
+		return;
+	}
+	for (i = 1; i < need; i++)
+		ubp_bb_copy(ring, mask, pi + i, raw.b + i * UBOE_BB);
+	s->nbb = (u8)need;
+	ubp_sqe_imm(&raw, s);
+	ubp_sqe_payload(&raw, rule, inl_len, s);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Transaction layer of a reliable connection: service mode ROL, one channel,
+ * execution in order at the target. Guarded by the jetty's lock.
+ */
+#ifndef UBP_TA_H
+#define UBP_TA_H
+
+#include "ubp_sqe.h"
+#include "ubp_tp.h"
+
+#define UBP_MSG_WIN 64u /* SQEs in progress per jetty; a power of two */
+#define UBP_MAX_RD 128u /* Reads and atomics in progress; a power of two */
+
+/**
+ * struct ubp_msg - an SQE in progress
+ * @end: ring index after its last BB
+ * @sent: payload bytes handed to the channel (Read: bytes asked for)
+ * @done: bytes of a Read that have been placed
+ * @seg_msn: TPMSN of segment 0, counted back from the segment sent last
+ * @ssn: TASSN of segment 0
+ * @started: @ssn is valid
+ * @remap: sent anew after RNR: the next packet fixes @seg_msn again
+ * @issued: all of it is with the channel
+ * @answered: a Read or atomic has its answer
+ */
+struct ubp_msg {
+	struct ubp_sqe s;
+	u32 end;
+	u32 sent;
+	u32 done;
+	u32 seg_msn;
+	u16 ssn;
+	u8 rnr_tries;
+	bool started;
+	bool remap;
+	bool retry;
+	bool issued;
+	bool answered;
+};
+
+/* A request that will be answered with data */
+struct ubp_rd {
+	u32 msg; /* index of its message */
+	u32 off; /* of the answer in the message */
+	u32 len;
+	u32 got;
+	u32 psn;
+	u32 msn;
+	u16 ssn;
+	u8 op; /* of the answer */
+};
+
+/**
+ * struct ubp_ini - initiator
+ * @head, @next, @tail: oldest, next to send, next free message; run freely
+ * @stopped: a message failed; nothing new is sent, those before it complete
+ */
+struct ubp_ini {
+	u32 head;
+	u32 next;
+	u32 tail;
+	u32 rd_head;
+	u32 rd_tail;
+	u16 next_ssn;
+	bool stopped;
+	u64 rnr_at;
+	struct ubp_rd rd[UBP_MAX_RD];
+	struct ubp_msg msg[UBP_MSG_WIN];
+};
+
+/* RC table entry: a remote Read or atomic whose answer is not acknowledged yet */
+struct ubp_rce {
+	u64 va;
+	u32 len;
+	u32 sent;
+	u32 token_id;
+	u32 token;
+	u32 ofst; /* KiB, from the request */
+	u32 rcid;
+	u16 ssn;
+	u16 taid;
+	u8 op; /* of the answer */
+	bool error;
+	u8 size; /* atomics: operand bytes */
+	u8 result[16];
+};
+
+static inline struct ubp_msg *ubp_ini_msg(struct ubp_ini *ini, u32 i)
+{
+	return &ini->msg[i & (UBP_MSG_WIN - 1)];
+}
+
+/* ubp_ini.c */
+void ubp_ini_init(struct ubp_ini *ini, u16 ssn);
+bool ubp_ini_next(struct ubp_tp *tp, struct ubp_txd *d);
+void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn);
+bool ubp_ini_more(struct ubp_tp *tp, const struct ubp_txd *d);
+void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *h);
+bool ubp_ini_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len);
+void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta);
+/* Give up everything with flush completions; the caller set the state */
+void ubp_ini_flush(struct ubp_jetty *j);
+/* The oldest work fails with this status, the rest is flushed */
+void ubp_ini_fail_head(struct ubp_jetty *j, u8 status, u8 sub);
+void ubp_ini_retire(struct ubp_jetty *j);
+bool ubp_ini_has_work(const struct ubp_jetty *j);
+u32 ubp_ini_posted(const struct ubp_jetty *j);
+void ubp_ini_fetch(struct ubp_jetty *j);
+
+/* ubp_rsp.c */
+bool ubp_rsp_next(struct ubp_tp *tp, struct ubp_txd *d);
+void ubp_rsp_commit(struct ubp_tp *tp, const struct ubp_txd *d);
+void ubp_rsp_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h);
+bool ubp_rsp_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len);
+void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
+		     enum ubp_ta_err err);
+/* Flush a half-received Send */
+void ubp_rsp_flush(struct ubp_jetty *j);
+
+/* Doorbell word and kick flags of a jetty page */
+static inline u32 ubp_jetty_pi(const struct ubp_jetty *j)
+{
+	return le32_to_cpu(smp_load_acquire((__le32 *)(j->page + UBOE_JPAGE_DB)));
+}
+
+static inline void ubp_jetty_need_kick(struct ubp_jetty *j, bool on)
+{
+	j->kick_armed = on;
+	WRITE_ONCE(*(__le32 *)(j->page + UBOE_JPAGE_NEED_KICK), cpu_to_le32(on));
+}
+
+static inline void ubp_jetty_rq_kick(struct ubp_jetty *j, bool on)
+{
+	WRITE_ONCE(*(__le32 *)(j->page + UBOE_JPAGE_RQ_KICK), cpu_to_le32(on));
+}
+
+#endif /* UBP_TA_H */

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Receiver of a reliable channel, and what its acknowledgements tell the sender. */
+#include "ubp_tp.h"
+
+static void ubp_tp_deliver(struct ubp_tp *tp, const struct ubp_rxpkt *pkt,
+			   const struct ubp_encap *e, const struct ubp_tph *t)
+{
+	const u8 *p = pkt->data + e->hlen + UB_TPH_LEN;
+	u32 len = e->total - e->hlen - UB_TPH_LEN - UB_ICRC_LEN - t->pad;
+	enum ubp_ta_err err;
+	struct ubp_ta ta;
+
+	tp->rcv_nxt = ubp_psn_add(tp->rcv_nxt, 1);
+	if (t->fake)
+		return; /* keep-alive: only its PSN counts (docs/wire.md) */
+	err = ubp_ta_parse(p, len, &ta);
+	if (!err && ta.pld_len > tp->mtu)
+		err = UBP_TA_SHORT;
+	ubp_ta_deliver(tp, t, &ta, err);
+}
+
+/* Packets that waited for the gap to close */
+static void ubp_tp_drain(struct ubp_tp *tp)
+{
+	while (tp->held) {
+		struct ubp_rxpkt *slot = &tp->ooo[tp->rcv_nxt & tp->ooo_mask];
+		struct ubp_rxpkt pkt = *slot;
+		struct ubp_encap e;
+		struct ubp_tph t;
+
+		if (!pkt.data)
+			return;
+		slot->data = NULL;
+		tp->held--;
+		/* was checked when it came; this only finds the headers again */
+		if (!ubp_encap_check(&tp->dev->cfg, pkt.data, pkt.len, &e)) {
+			ubp_tph_parse(pkt.data + e.hlen, &t);
+			ubp_tp_deliver(tp, &pkt, &e, &t);
+			if (t.ack)
+				tp->ack_now = true;
+		}
+		tp->dev->ops->rx_free(tp->dev, pkt.cookie);
+	}
+}
+
+void ubp_tp_drop_held(struct ubp_tp *tp)
+{
+	u32 i;
+
+	for (i = 0; tp->held && i <= tp->ooo_mask; i++) {
+		if (!tp->ooo[i].data)
+			continue;
+		tp->dev->ops->rx_free(tp->dev, tp->ooo[i].cookie);
+		tp->ooo[i].data = NULL;
+		tp->held--;
+	}
+}
+
+static bool ubp_tp_out_of_order(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, u32 psn)
+{
+	struct ubp_rxpkt *slot = &tp->ooo[psn & tp->ooo_mask];
+
+	ubp_stat(tp->dev, UBP_S_OUT_OF_ORDER);
+	if (ubp_psn_before(tp->rcv_max, psn))
+		tp->rcv_max = psn;
+	if (!ubp_tp_selective(tp)) {
+		tp->nak_now = !tp->nak_sent;
+		tp->nak_sent = true;
+		tp->ack_now |= tp->nak_now;
+		return false;
+	}
+	tp->ack_now = true;
+	if (slot->data) {
+		ubp_stat(tp->dev, UBP_D_DUPLICATE);
+		return false;
+	}
+	*slot = *pkt;
+	tp->held++;
+	return true;
+}
+
+static void ubp_tp_note_unacked(struct ubp_tp *tp)
+{
+	const struct ubp_config *cfg = &tp->dev->cfg;
+
+	tp->unacked++;
+	if (tp->unacked >= 2u * cfg->ack_every)
+		tp->ack_now = true;
+	else if (tp->ack_at == UBP_NEVER)
+		tp->ack_at = tp->now + cfg->ack_delay_us * 1000ull;
+}
+
+bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct ubp_encap *e,
+		    const struct ubp_tph *t)
+{
+	s32 d = ubp_psn_diff(t->psn, tp->rcv_nxt);
+
+	ubp_tp_opened(tp); /* who sends data knows our numbers */
+	if (tp->state == UBP_TP_FAILED && tp->rsp.blocked != UB_RSPST_ERROR) {
+		ubp_stat(tp->dev, UBP_D_WRONG_STATE);
+		ubp_tpcm_close(tp); /* the first one may have been lost */
+		return false;
+	}
+	if (d < 0) {
+		ubp_stat(tp->dev, UBP_S_DUPLICATES);
+		tp->ack_now = true;
+		return false;
+	}
+	if ((u32)d >= tp->rx_window) {
+		ubp_stat(tp->dev, UBP_D_PSN_WINDOW);
+		return false;
+	}
+	if (d > 0)
+		return ubp_tp_out_of_order(tp, pkt, t->psn);
+	if (ubp_psn_before(tp->rcv_max, t->psn))
+		tp->rcv_max = t->psn;
+	tp->nak_sent = false;
+	ubp_tp_deliver(tp, pkt, e, t);
+	if (t->ack)
+		tp->ack_now = true;
+	else
+		ubp_tp_note_unacked(tp);
+	if (unlikely(tp->held)) {
+		ubp_tp_drain(tp);
+		if (tp->held)
+			tp->ack_now = true;
+	}
+	return false;
+}
+
+/* Round-trip time, RFC 6298 arithmetic in microseconds */
+static void ubp_tp_rtt(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	u32 rtt, delta;
+
+	if ((d->flags & (UBP_TXF_ASKED | UBP_TXF_AGAIN)) != UBP_TXF_ASKED)
+		return; /* Karn: a resent packet measures nothing */
+	rtt = (u32)(tp->now / 1000) - d->sent_us;
+	if (!tp->srtt_us) {
+		tp->srtt_us = rtt ? rtt : 1;
+		tp->rttvar_us = rtt / 2;
+		return;
+	}
+	delta = rtt > tp->srtt_us ? rtt - tp->srtt_us : tp->srtt_us - rtt;
+	tp->rttvar_us += ((s32)delta - (s32)tp->rttvar_us) / 4;
+	tp->srtt_us += ((s32)rtt - (s32)tp->srtt_us) / 8;
+	if (!tp->srtt_us)
+		tp->srtt_us = 1;
+}
+
+static void ubp_tp_progress(struct ubp_tp *tp)
+{
+	tp->backoff = 0;
+	tp->rto_base = tp->now;
+	tp->stall_since = tp->snd_una == tp->snd_nxt ? UBP_NEVER : tp->now;
+}
+
+/* Acknowledge everything before @end */
+static void ubp_tp_cumulative(struct ubp_tp *tp, u32 end)
+{
+	bool moved = tp->snd_una != end;
+
+	while (tp->snd_una != end) {
+		struct ubp_txd *d = ubp_tp_txd(tp, tp->snd_una);
+
+		if (d->flags & UBP_TXF_LOST)
+			tp->lost--;
+		tp->snd_una = ubp_psn_add(tp->snd_una, 1);
+		if (tp->snd_una == end)
+			ubp_tp_rtt(tp, d);
+		ubp_ta_acked(tp, d);
+	}
+	if (moved)
+		ubp_tp_progress(tp);
+}
+
+void ubp_tp_implied_ack(struct ubp_tp *tp, u32 psn, u32 msn)
+{
+	u32 end = ubp_psn_add(psn, 1);
+
+	if (ubp_psn_diff(end, tp->snd_una) > 0 && ubp_psn_diff(tp->snd_nxt, end) >= 0) {
+		tp->probing = false;
+		ubp_tp_cumulative(tp, end);
+	}
+	ubp_ta_answer(tp, msn, UB_RSPST_OK, 0);
+}
+
+static void ubp_tp_mark_lost(struct ubp_tp *tp, struct ubp_txd *d, u32 psn)
+{
+	if (d->flags & (UBP_TXF_SACKED | UBP_TXF_LOST))
+		return;
+	d->flags |= UBP_TXF_LOST;
+	tp->lost++;
+	if (ubp_psn_before(psn, tp->rtx_at) || ubp_psn_before(tp->rtx_at, tp->snd_una))
+		tp->rtx_at = psn;
+}
+
+/* Gaps below the newest arrival are lost once something sent after them came through. */
+static void ubp_tp_find_lost(struct ubp_tp *tp, u32 newest)
+{
+	u32 psn;
+
+	if (!(tp->retrans & UB_TPCM_RETRANS_FAST))
+		return;
+	for (psn = tp->snd_una; ubp_psn_before(psn, newest); psn = ubp_psn_add(psn, 1)) {
+		struct ubp_txd *d = ubp_tp_txd(tp, psn);
+
+		if (!ubp_psn_before(newest, d->mark))
+			ubp_tp_mark_lost(tp, d, psn);
+	}
+}
+
+static void ubp_tp_sacked(struct ubp_tp *tp, u32 base, const u8 *map, u32 bits)
+{
+	u32 i, newest = base;
+
+	for (i = 1; i < bits; i++) {
+		u32 psn = ubp_psn_add(base, i);
+		struct ubp_txd *d;
+
+		if (!(map[i / 8] >> (i % 8) & 1))
+			continue;
+		if (ubp_psn_before(psn, tp->snd_una) || !ubp_psn_before(psn, tp->snd_nxt))
+			continue;
+		newest = psn;
+		d = ubp_tp_txd(tp, psn);
+		if (d->flags & UBP_TXF_SACKED)
+			continue;
+		if (d->flags & UBP_TXF_LOST)
+			tp->lost--;
+		d->flags = (u8)((d->flags | UBP_TXF_SACKED) & ~UBP_TXF_LOST);
+		ubp_tp_progress(tp);
+	}
+	ubp_tp_find_lost(tp, newest);
+}
+
+/* Can it acknowledge up to (not including) @end? */
+static bool ubp_tp_ack_valid(const struct ubp_tp *tp, u32 end)
+{
+	return ubp_psn_diff(tp->snd_nxt, end) >= 0;
+}
+
+static void ubp_tp_rx_sack(struct ubp_tp *tp, const u8 *p, u32 len, const struct ubp_tph *t)
+{
+	u32 code, bits, max, end = ubp_psn_add(t->psn, 1);
+
+	if (len < UB_SAETPH_LEN)
+		goto bad;
+	code = p[0] & 7;
+	max = ubp_get_be24(p + 1);
+	bits = 64u << code;
+	if (code > UB_SACK_SIZE_MAX || len != UB_SAETPH_LEN + bits / 8)
+		goto bad;
+	if (!ubp_psn_before(max, tp->snd_nxt) || !ubp_tp_ack_valid(tp, end))
+		goto bad;
+	if (ubp_psn_diff(end, tp->snd_una) < 0)
+		return; /* overtaken by a newer one */
+	tp->probing = false;
+	ubp_tp_cumulative(tp, end);
+	ubp_tp_sacked(tp, t->psn, p + UB_SAETPH_LEN, bits);
+	ubp_ta_answer(tp, t->msn, UB_RSPST_OK, 0);
+	return;
+bad:
+	ubp_stat(tp->dev, UBP_D_SACK_INVALID);
+}
+
+/* TPNAK: all before it arrived, all from it on must be sent again */
+static void ubp_tp_rx_nak(struct ubp_tp *tp, const struct ubp_tph *t)
+{
+	u32 psn;
+
+	if (ubp_psn_diff(t->psn, tp->snd_una) < 0)
+		return;
+	tp->probing = false;
+	ubp_tp_cumulative(tp, t->psn);
+	for (psn = tp->snd_una; psn != tp->snd_nxt; psn = ubp_psn_add(psn, 1))
+		ubp_tp_mark_lost(tp, ubp_tp_txd(tp, psn), psn);
+	ubp_ta_answer(tp, t->msn, UB_RSPST_OK, 0);
+}
+
+static void ubp_tp_rx_plain(struct ubp_tp *tp, const struct ubp_tph *t)
+{
+	bool nak = t->rspst == UB_RSPST_ERROR && t->rspinfo == UB_RSPINFO_PSN;
+	u32 end = nak ? t->psn : ubp_psn_add(t->psn, 1);
+
+	if (!ubp_tp_ack_valid(tp, end)) {
+		ubp_stat(tp->dev, UBP_D_ACK_INVALID);
+		return;
+	}
+	if (nak) {
+		ubp_tp_rx_nak(tp, t);
+		return;
+	}
+	if (ubp_psn_diff(end, tp->snd_una) < 0)
+		return;
+	tp->probing = false;
+	ubp_tp_cumulative(tp, end);
+	ubp_ta_answer(tp, t->msn, t->rspst, t->rspinfo);
+}
+
+void ubp_tp_rx_ack(struct ubp_tp *tp, const u8 *p, u32 len, const struct ubp_tph *t)
+{
+	bool cc = t->op == UB_TP_ACK_CC || t->op == UB_TP_SACK_CC;
+
+	if (tp->state == UBP_TP_FAILED && !ubp_tp_in_flight(tp))
+		return;
+	if (cc && len >= UB_CETPH_LEN) {
+		p += UB_CETPH_LEN; /* no controller was negotiated: nothing to feed */
+		len -= UB_CETPH_LEN;
+	}
+	switch (t->op) {
+	case UB_TP_SACK:
+	case UB_TP_SACK_CC:
+		ubp_tp_rx_sack(tp, p, len, t);
+		break;
+	case UB_TP_ACK:
+	case UB_TP_ACK_CC:
+		if (len)
+			ubp_stat(tp->dev, UBP_D_LENGTH);
+		else
+			ubp_tp_rx_plain(tp, t);
+		break;
+	default:
+		break; /* CNP: congestion control is off, its ECN bits never are set */
+	}
+}

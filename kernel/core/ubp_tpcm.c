@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Channel set-up, TPCM v1 (docs/decisions/0001, docs/wire.md). Both ends send
+ * REQ from RTR on; a REQ is answered with REP, a REP with READY. An end may
+ * send data once any message or packet proves that the peer has its numbers.
+ */
+#include "ubp_tp.h"
+
+#define UBP_CM_FIRST_US 1000u
+#define UBP_CM_MAX_US 200000u
+
+/* A set-up message in host order; only what this end looks at */
+struct ubp_cm {
+	u8 type;
+	u32 xid;
+	u32 peer_xid;
+	u32 ltpn;
+	u32 rtpn;
+	u32 psn;
+	u32 ljetty;
+	u32 rjetty;
+	u32 mtu;
+	u32 window;
+	u8 retrans;
+	u32 caps;
+	u32 exec_msn; /* CLOSE only */
+};
+
+static u8 ubp_mtu_code(u32 mtu)
+{
+	u8 code = 1;
+
+	while ((128u << code) < mtu)
+		code++;
+	return code;
+}
+
+static u8 ubp_log2(u32 v)
+{
+	u8 n = 0;
+
+	while ((1u << n) < v)
+		n++;
+	return n;
+}
+
+static void ubp_cm_send(struct ubp_tp *tp, u8 type)
+{
+	u8 b[UB_TPCM_LEN] = { 0 };
+
+	put_unaligned_be32(UB_TPCM_MAGIC, b + UB_TPCM_O_MAGIC);
+	b[UB_TPCM_O_VER] = UB_TPCM_VERSION;
+	b[UB_TPCM_O_TYPE] = type;
+	put_unaligned_be32(tp->xid, b + UB_TPCM_O_XID);
+	put_unaligned_be32(tp->peer_xid, b + UB_TPCM_O_PEER_XID);
+	put_unaligned_be32(tp->tpn, b + UB_TPCM_O_LTPN);
+	put_unaligned_be32(tp->peer_tpn, b + UB_TPCM_O_RTPN);
+	put_unaligned_be32(tp->snd_isn, b + UB_TPCM_O_PSN);
+	put_unaligned_be32(UB_TPN_RC_JETTY(tp->tpn), b + UB_TPCM_O_LJETTY);
+	put_unaligned_be32(tp->rmt_jetty, b + UB_TPCM_O_RJETTY);
+	memcpy(b + UB_TPCM_O_SEID, tp->path.laddr, 16);
+	memcpy(b + UB_TPCM_O_DEID, tp->path.raddr, 16);
+	b[UB_TPCM_O_MTU] = ubp_mtu_code(tp->offer_mtu);
+	b[UB_TPCM_O_RETRANS] = tp->dev->cfg.retrans;
+	b[UB_TPCM_O_OOO] = ubp_log2(tp->rx_window);
+	b[UB_TPCM_O_BITMAP] = (u8)(ubp_log2(tp->rx_window > 64 ? tp->rx_window : 64) - 6);
+	if (b[UB_TPCM_O_BITMAP] > UB_SACK_SIZE_MAX)
+		b[UB_TPCM_O_BITMAP] = UB_SACK_SIZE_MAX;
+	b[UB_TPCM_O_RTO_MODE] = 1; /* measured */
+	put_unaligned_be32(tp->dev->cfg.rto_min_us, b + UB_TPCM_O_RTO_BASE);
+	put_unaligned_be32(tp->dev->cfg.caps, b + UB_TPCM_O_CAPS);
+	put_unaligned_be32(UB_SVC_ROL, b + UB_TPCM_O_SVC);
+	if (type == UB_TPCM_CLOSE) {
+		/* the last word on what arrived and was executed */
+		put_unaligned_be32(ubp_psn_add(tp->rcv_nxt, UB_PSN_MASK), b + UB_TPCM_O_PSN);
+		put_unaligned_be32(tp->rsp.exec_msn, b + UB_TPCM_O_RTO_BASE);
+	}
+	ubp_utp_send(tp->dev, &tp->path, b, sizeof(b));
+}
+
+void ubp_tpcm_open(struct ubp_tp *tp)
+{
+	tp->state = UBP_TP_OPENING;
+	tp->cm_wait_us = UBP_CM_FIRST_US;
+	tp->cm_at = tp->now + tp->cm_wait_us * 1000ull;
+	ubp_cm_send(tp, UB_TPCM_REQ);
+	ubp_tp_arm(tp);
+}
+
+void ubp_tpcm_close(struct ubp_tp *tp)
+{
+	if (tp->peer_known)
+		ubp_cm_send(tp, UB_TPCM_CLOSE);
+}
+
+void ubp_tpcm_timer(struct ubp_tp *tp)
+{
+	/* a peer that is not there matters only when work waits for it */
+	if (tp->stall_since != UBP_NEVER && tp->lost_after &&
+	    tp->now - tp->stall_since > tp->lost_after) {
+		ubp_tp_lost(tp);
+		return;
+	}
+	tp->cm_wait_us = min_t(u32, tp->cm_wait_us * 2, UBP_CM_MAX_US);
+	tp->cm_at = tp->now + tp->cm_wait_us * 1000ull;
+	ubp_cm_send(tp, UB_TPCM_REQ);
+}
+
+static bool ubp_cm_parse(const u8 *b, u32 len, struct ubp_cm *m)
+{
+	u8 mtu, win;
+
+	if (len != UB_TPCM_LEN || get_unaligned_be32(b + UB_TPCM_O_MAGIC) != UB_TPCM_MAGIC ||
+	    b[UB_TPCM_O_VER] != UB_TPCM_VERSION)
+		return false;
+	m->type = b[UB_TPCM_O_TYPE];
+	m->xid = get_unaligned_be32(b + UB_TPCM_O_XID);
+	m->peer_xid = get_unaligned_be32(b + UB_TPCM_O_PEER_XID);
+	m->ltpn = get_unaligned_be32(b + UB_TPCM_O_LTPN);
+	m->rtpn = get_unaligned_be32(b + UB_TPCM_O_RTPN);
+	m->psn = get_unaligned_be32(b + UB_TPCM_O_PSN);
+	m->ljetty = get_unaligned_be32(b + UB_TPCM_O_LJETTY);
+	m->rjetty = get_unaligned_be32(b + UB_TPCM_O_RJETTY);
+	m->exec_msn = get_unaligned_be32(b + UB_TPCM_O_RTO_BASE) & UB_PSN_MASK;
+	mtu = b[UB_TPCM_O_MTU];
+	win = b[UB_TPCM_O_OOO];
+	m->retrans = b[UB_TPCM_O_RETRANS];
+	m->caps = get_unaligned_be32(b + UB_TPCM_O_CAPS);
+	if (m->type < UB_TPCM_REQ || m->type > UB_TPCM_REJ || !m->xid || m->psn > UB_PSN_MASK ||
+	    m->ltpn > UB_PSN_MASK || mtu < 3 || mtu > 6 || win < 6 || win > 11)
+		return false;
+	m->mtu = 128u << mtu;
+	m->window = 1u << win;
+	return true;
+}
+
+/* Adopt what the peer said of itself; fixed for the life of the channel from OPEN on */
+static void ubp_cm_learn(struct ubp_tp *tp, const struct ubp_cm *m)
+{
+	tp->peer_known = true;
+	tp->peer_xid = m->xid;
+	tp->peer_tpn = m->ltpn;
+	tp->rcv_nxt = m->psn;
+	tp->rcv_max = ubp_psn_add(m->psn, UB_PSN_MASK);
+	tp->rsp.exec_msn = 0;
+	tp->rsp.exp_ssn = (u16)m->psn; /* TASSNs start at the low half of the first PSN */
+	tp->mtu = min_t(u32, tp->offer_mtu, m->mtu);
+	tp->window = min_t(u32, tp->txd_mask + 1, m->window);
+	tp->caps = tp->dev->cfg.caps & m->caps;
+	tp->retrans = tp->dev->cfg.retrans & m->retrans;
+}
+
+/* Is it from the incarnation that we talk with, or may we start with it? */
+static bool ubp_cm_accept(struct ubp_tp *tp, const struct ubp_cm *m)
+{
+	if (tp->peer_known && m->xid == tp->peer_xid)
+		return true;
+	if (m->type != UB_TPCM_REQ && m->peer_xid != tp->xid)
+		return false; /* answers somebody who used our numbers before */
+	if (tp->state != UBP_TP_OPENING)
+		return false; /* the peer restarted under an open channel */
+	ubp_cm_learn(tp, m);
+	return true;
+}
+
+static void ubp_cm_closed(struct ubp_tp *tp, const struct ubp_cm *m)
+{
+	if (tp->state != UBP_TP_OPEN || !tp->peer_known || m->xid != tp->peer_xid) {
+		ubp_stat(tp->dev, UBP_D_TPCM_STALE);
+		return;
+	}
+	if (m->peer_xid == tp->xid)
+		ubp_tp_implied_ack(tp, m->psn, m->exec_msn);
+	ubp_tp_lost(tp);
+}
+
+static void ubp_cm_handle(struct ubp_tp *tp, const struct ubp_cm *m)
+{
+	if (m->type == UB_TPCM_CLOSE || m->type == UB_TPCM_REJ) {
+		ubp_cm_closed(tp, m);
+		return;
+	}
+	if (!ubp_cm_accept(tp, m)) {
+		ubp_stat(tp->dev, UBP_D_TPCM_STALE);
+		return;
+	}
+	if (m->type == UB_TPCM_REQ)
+		ubp_cm_send(tp, UB_TPCM_REP);
+	else if (m->type == UB_TPCM_REP && tp->state == UBP_TP_OPENING)
+		ubp_cm_send(tp, UB_TPCM_READY);
+	if (m->peer_xid == tp->xid)
+		ubp_tp_opened(tp);
+}
+
+void ubp_tpcm_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *body, u32 len)
+{
+	struct ubp_tp *tp;
+	struct ubp_cm m;
+
+	if (!ubp_cm_parse(body, len, &m)) {
+		ubp_stat(dev, UBP_D_TPCM);
+		return;
+	}
+	tp = m.rjetty <= UBOE_SQE_RMT_ID ? ubp_tp_find(dev, UB_TPN_RC(m.rjetty)) : NULL;
+	if (!tp) {
+		ubp_stat(dev, UBP_D_TPCM_NO_JETTY); /* not in RTR yet: the peer repeats */
+		return;
+	}
+	ubp_lock(tp->lock);
+	if (tp->state == UBP_TP_DEAD || tp->state == UBP_TP_IDLE) {
+		ubp_stat(dev, UBP_D_TPCM_NO_JETTY);
+	} else if (m.ljetty != tp->rmt_jetty || !ubp_encap_match(e, &tp->path)) {
+		ubp_stat(dev, UBP_D_WRONG_PEER);
+	} else {
+		tp->now = dev->ops->now(dev);
+		ubp_cm_handle(tp, &m);
+		ubp_tp_output(tp);
+		ubp_tp_arm(tp);
+	}
+	ubp_unlock(tp->lock);
+}
