@@ -501,9 +501,9 @@ local function missing_psns(base, highest, map)
         return "", 0
     end
     local raw, out, from, count = map:raw(), {}, nil, 0
-    local function flush(upto)
+    local function flush(last)
         if from then
-            local a, b = (base + from) % 0x1000000, (base + upto) % 0x1000000
+            local a, b = (base + from) % 0x1000000, (base + last) % 0x1000000
             out[#out + 1] = a == b and tostring(a) or (a .. "-" .. b)
             from = nil
         end
