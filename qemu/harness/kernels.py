@@ -8,6 +8,7 @@ A cached kernel is CACHE/kernel-NAME/ with
   info.json     name, release, version, cc
 """
 
+import contextlib
 import json
 import lzma
 import os
@@ -188,6 +189,9 @@ def _place_headers(root, tmp, path, release):
                 os.unlink(target)
                 if os.path.isdir(os.path.join(tmp, "kbuild", link)):
                     os.symlink("../kbuild/" + link, target)
+    # A vmlinux here (its BTF) would make each module build want pahole.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(headers, "vmlinux"))
     for name in ("Makefile", ".kernelvariables"):
         target = os.path.join(headers, name)
         if not os.path.exists(target):
