@@ -20,7 +20,7 @@ int uboe_cmd_create(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 
 
 int uboe_cmd_modify(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 len, u32 mask)
 {
-	u8 in[UBOE_MBOX_MAX_CTX + sizeof(__le32)];
+	u8 in[UBOE_MBOX_MAX_CTX + sizeof(__le32)] __aligned(8);
 	__le32 le_mask = cpu_to_le32(mask);
 
 	if (WARN_ON_ONCE(len > UBOE_MBOX_MAX_CTX))

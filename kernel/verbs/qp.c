@@ -112,6 +112,7 @@ void uboe_qp_unmake(struct uboe_dev *ud, struct uboe_qp *qp)
 		qp->made = false;
 	if (qp->made)
 		return;
+	qp->rct_made = false; /* the jetty took its RC table along */
 	uboe_channel_unmake(ud, qp);
 	uboe_rq_unmake(ud, &qp->rq);
 }
