@@ -507,3 +507,8 @@ u32 ubp_jetty_id(const struct ubp_jetty *j)
 {
 	return j->id;
 }
+
+struct ubp_dev *ubp_jetty_dev(const struct ubp_jetty *j)
+{
+	return j->dev;
+}
