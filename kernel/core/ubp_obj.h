@@ -141,6 +141,8 @@ static inline void *ubp_table_get(const struct ubp_table *t, u32 id)
 static inline void ubp_stat(struct ubp_dev *dev, u32 stat)
 {
 	ubp_stat_add(dev->stats, stat, 1);
+	if (stat >= UBP_S_DROP_FIRST)
+		ubp_os_trace_drop(dev, stat);
 }
 
 /* ubp_jfc.c */

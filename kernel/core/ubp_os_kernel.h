@@ -16,6 +16,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/tracepoint-defs.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
@@ -55,6 +56,16 @@ static inline u32 ubp_os_cas32(void *p, u32 old, u32 val)
 /* An array of counters, one copy per CPU */
 typedef u64 __percpu *ubp_stats_t;
 #define ubp_stat_add(s, i, n) this_cpu_add((s)[i], n)
+
+/* Tracepoint of dropped packets, soft/trace.h */
+struct ubp_dev;
+DECLARE_TRACEPOINT(uboe_drop);
+void uboe_trace_drop(struct ubp_dev *dev, u32 stat);
+#define ubp_os_trace_drop(dev, stat)		\
+	do {					\
+		if (tracepoint_enabled(uboe_drop))	\
+			uboe_trace_drop(dev, stat);	\
+	} while (0)
 
 #define ubp_read_begin() rcu_read_lock()
 #define ubp_read_end() rcu_read_unlock()

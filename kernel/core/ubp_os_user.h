@@ -215,6 +215,7 @@ static inline u32 ubp_os_cas32(void *p, u32 old, u32 val)
 /* An array of counters */
 typedef u64 *ubp_stats_t;
 #define ubp_stat_add(s, i, n) ((void)__atomic_fetch_add(&(s)[i], (n), __ATOMIC_RELAXED))
+#define ubp_os_trace_drop(dev, stat) ((void)0)
 
 /* Deferred freeing is the home's business; a single-threaded home needs none. */
 #define ubp_read_begin() ((void)0)

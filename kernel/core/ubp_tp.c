@@ -27,6 +27,7 @@ static void ubp_tp_path(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx)
 	struct ubp_path *p = &tp->path;
 	u32 mix = tp->tpn * 2654435761u ^ tp->rmt_jetty * 2246822519u;
 
+	p->tp = tp;
 	memcpy(p->laddr, ctx->laddr, 16);
 	memcpy(p->raddr, ctx->raddr, 16);
 	p->v4 = ubp_addr_is_v4(ctx->laddr);
