@@ -208,8 +208,16 @@ bool uboe_impair(struct uboe_soft *sf, struct sk_buff *skb)
 	return true;
 }
 
-enum { UBOE_IO_LOSS, UBOE_IO_DUP, UBOE_IO_REORDER, UBOE_IO_CORRUPT, UBOE_IO_DELAY, UBOE_IO_SEED,
-       UBOE_IO_OFF, UBOE_IO_ERR };
+enum uboe_impair_token {
+	UBOE_IO_LOSS,
+	UBOE_IO_DUP,
+	UBOE_IO_REORDER,
+	UBOE_IO_CORRUPT,
+	UBOE_IO_DELAY,
+	UBOE_IO_SEED,
+	UBOE_IO_OFF,
+	UBOE_IO_ERR,
+};
 
 static const match_table_t uboe_impair_options = {
 	{ UBOE_IO_LOSS, "loss=%u" },

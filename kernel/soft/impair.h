@@ -42,10 +42,10 @@ enum uboe_impair_stat {
  */
 struct uboe_impair {
 	struct uboe_soft *sf;
-	struct mutex mutex;
+	struct mutex mutex; /* guards @on */
 	bool on;
 
-	spinlock_t lock;
+	spinlock_t lock; /* guards what follows */
 	struct uboe_impair_cfg cfg;
 	u64 rng;
 	struct sk_buff_head reorder;

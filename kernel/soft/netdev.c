@@ -20,8 +20,10 @@ static DEFINE_HASHTABLE(uboe_soft_hash, 6);
 #define UBOE_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + \
 		       (UBOE_RTP_HDR > UBOE_UTP_HDR ? UBOE_RTP_HDR : UBOE_UTP_HDR))
 
-static_assert(UB_MTU_MIN + UBOE_OVERHEAD <= 1500);
-static_assert(4 * UB_MTU_MIN + UBOE_OVERHEAD <= 4500);
+/* Ethernet's own MTU gives 1024, the usual jumbo ones 4096 and 8192 */
+static_assert(1500 - 1024 >= UBOE_OVERHEAD);
+static_assert(4500 - 4096 >= UBOE_OVERHEAD);
+static_assert(9000 - 8192 >= UBOE_OVERHEAD);
 
 struct uboe_soft *uboe_soft_find(const struct net_device *ndev)
 {

@@ -22,7 +22,7 @@ struct uboe_route {
 	struct dst_entry __rcu *dst;
 	u32 cookie;
 	u32 hash;
-	spinlock_t lock;
+	spinlock_t lock; /* guards replacement of @dst and @cookie */
 	struct rcu_head rcu;
 };
 

@@ -76,7 +76,7 @@ static void uboe_sock_close(struct socket **sock)
 }
 
 static int uboe_socks_open(struct net *net, struct uboe_socks *socks,
-			 struct netlink_ext_ack *extack)
+			   struct netlink_ext_ack *extack)
 {
 	int err;
 

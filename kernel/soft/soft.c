@@ -18,6 +18,7 @@
 
 #define UBOE_DRAIN_MS 10
 
+/* Guards the table of netdevs against writers, and uboe_soft_draining */
 DEFINE_MUTEX(uboe_soft_mutex);
 static LIST_HEAD(uboe_soft_draining);
 static void uboe_drain(struct work_struct *work);

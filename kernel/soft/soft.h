@@ -2,11 +2,11 @@
 /*
  * The home of the protocol core on a netdev: private to kernel/soft.
  *
- * Locks (docs/locking.md): uboe_soft_mutex, uboe_sock_mutex and
- * uboe_impair.mutex, none inside another, on the control path only. On the data
- * path, below the core's jetty lock: uboe_chan.lock, uboe_soft.wait_lock, uboe_impair.lock, uboe_route.lock; none
- * is taken inside another, and none for a packet that finds room, a fresh route
- * and impairment off.
+ * Locks (docs/locking.md). Control path, none inside another: uboe_soft_mutex,
+ * uboe_sock_mutex, uboe_impair.mutex. Data path, below the core's jetty lock,
+ * none inside another: uboe_chan.lock, uboe_soft.wait_lock and chan_lock,
+ * uboe_impair.lock, uboe_route.lock; a packet that finds room and a fresh route
+ * takes none of them.
  */
 #ifndef UBOE_SOFT_H
 #define UBOE_SOFT_H
@@ -93,12 +93,12 @@ struct uboe_soft {
 
 	atomic_t out ____cacheline_aligned_in_smp;
 
-	spinlock_t wait_lock ____cacheline_aligned_in_smp;
+	spinlock_t wait_lock ____cacheline_aligned_in_smp; /* guards @waiters */
 	struct list_head waiters;
 	bool wake_all;
 	struct tasklet_struct resume;
 	struct hrtimer retry;
-	spinlock_t chan_lock;
+	spinlock_t chan_lock; /* guards @chans */
 	struct list_head chans;
 };
 
@@ -118,7 +118,7 @@ struct uboe_chan {
 	u64 at;
 	bool armed;
 	bool dead;
-	spinlock_t lock;
+	spinlock_t lock; /* guards @dead */
 	struct hrtimer timer;
 	struct list_head wait;
 	struct list_head node;
