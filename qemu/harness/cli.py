@@ -10,7 +10,7 @@ import chroot
 import guest
 import kernels
 import uml
-from common import EXIT_HARNESS, HarnessError, TREE, say
+from common import EXIT_HARNESS, HarnessError, build_dir, say
 
 EPILOG = """
 Everything after -- is the program to run in the guest as root, and its arguments.
@@ -26,8 +26,7 @@ class Options(argparse.Namespace):
 
     @staticmethod
     def kmod_dir(name):
-        build = os.environ.get("UBOE_BUILD", os.path.join(TREE, "build"))
-        return os.path.join(build, "kmod-" + name)
+        return os.path.join(build_dir(), "kmod-" + name)
 
 
 def add_run_options(parser, timeout):

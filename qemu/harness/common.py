@@ -35,6 +35,10 @@ def cache_dir():
     return os.path.realpath(path)
 
 
+def build_dir():
+    return os.path.abspath(os.environ.get("UBOE_BUILD") or os.path.join(TREE, "build"))
+
+
 @contextlib.contextmanager
 def locked(name):
     """Holds CACHE/NAME.lock; two runs never make the same thing at once."""

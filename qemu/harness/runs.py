@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from common import HarnessError, QEMU_DIR, TREE, cache_dir, locked
+from common import HarnessError, QEMU_DIR, TREE, build_dir, cache_dir, locked
 from verdict import is_complete
 
 # Guests have a tmpfs here, so folders of the host below them are shown apart.
@@ -73,12 +73,14 @@ def visible_command(command, control):
 def base_config(command, env, out_name="out"):
     """Directives that every guest gets; see qemu/init.c."""
     config = []
-    for path in {TREE, cache_dir(), os.getcwd(), os.path.dirname(command[0])}:
+    for path in sorted({TREE, cache_dir(), build_dir(), os.getcwd(),
+                        os.path.dirname(command[0])}):
         if path.startswith(GUEST_OWN) and path != "/run/control":
             config.append("host " + path)
     variables = {
         "UBOE_TREE": TREE,
         "UBOE_CACHE": cache_dir(),
+        "UBOE_BUILD": build_dir(),
         "UBOE_OUT": "/" + out_name,
         "UBOE_SHARED": "/shared",
         "UBOE_GUEST_LIB": os.path.join(QEMU_DIR, "guest/lib.sh"),
