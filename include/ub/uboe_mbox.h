@@ -95,7 +95,7 @@ struct uboe_jetty_ctx {
 	__le16 msg_win;
 	__le16 rsvd0;
 	__le32 sq_pi; /* query: consumed by the engine */
-	__le32 rsvd[45];
+	__le32 rsvd[46];
 };
 
 /* Which fields a modify command sets: word 0 of the mask that follows the context */
