@@ -44,7 +44,8 @@ def _has_vfio_user(program):
     # Never ask for the whole device list: it loads modules of other builds.
     run = subprocess.run([program, "-device", "vfio-user-pci,help"], check=False,
                          capture_output=True, stdin=subprocess.DEVNULL)
-    return run.returncode == 0
+    # Without that device QEMU ends with status 0 all the same on some versions.
+    return run.returncode == 0 and b"socket=" in run.stdout
 
 
 def _fetch_qemu(path):
