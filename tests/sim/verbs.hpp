@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The driver's and provider's part for a host: queues with their rings, work
+ * requests into SQEs, CQEs out of the ring. Follows ub/uboe_io.h to the letter,
+ * kicks included.
+ */
+#ifndef UBSIM_VERBS_HPP
+#define UBSIM_VERBS_HPP
+
+#include <optional>
+
+#include "host.hpp"
+
+namespace ubsim
+{
+
+struct sge {
+	std::uint64_t va;
+	std::uint32_t len;
+	std::uint32_t key; /* TokenID << 12 | 12-bit token */
+};
+
+constexpr std::uint32_t make_key(std::uint32_t id, std::uint32_t token)
+{
+	return id << 12 | token;
+}
+
+/* A work request for the send queue */
+struct send_wr {
+	std::uint8_t op = UBOE_SQE_NOP;
+	bool signaled = true;
+	bool fence = false;
+	bool solicited = false;
+	bool inl = false;
+	std::uint8_t order = UB_ORDER_NO;
+	std::vector<sge> sges = {};
+	bytes data = {}; /* inline */
+	std::uint64_t remote = 0;
+	std::uint32_t rkey = 0;
+	std::uint64_t imm = 0;
+	std::uint64_t swap = 0; /* CAS: new value; others: the operand */
+	std::uint64_t compare = 0;
+};
+
+class jfc
+{
+      public:
+	jfc(host &h, std::uint32_t id, unsigned shift);
+	~jfc();
+	jfc(const jfc &) = delete;
+	jfc &operator=(const jfc &) = delete;
+
+	std::uint32_t id() const { return id_; }
+	std::optional<uboe_cqe> poll();
+	void arm(uboe_arm mode);
+
+      private:
+	host &h_;
+	std::uint32_t id_;
+	unsigned shift_;
+	dma ring_;
+	dma rec_;
+	std::uint32_t ci_ = 0;
+	std::uint32_t arm_ = 0;
+};
+
+class jfr
+{
+      public:
+	jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uint32_t pd);
+	~jfr();
+	jfr(const jfr &) = delete;
+	jfr &operator=(const jfr &) = delete;
+
+	std::uint32_t id() const { return id_; }
+	unsigned depth() const { return 1u << shift_; }
+	unsigned free_slots() const { return unsigned(free_.size()); }
+	/* Post a receive; its slot number */
+	std::uint32_t post(std::span<const sge> sges);
+	/* A completion named @slot; false when that is not posted */
+	bool done(std::uint32_t slot);
+
+      private:
+	host &h_;
+	std::uint32_t id_;
+	unsigned shift_;
+	unsigned sge_shift_;
+	dma ring_;
+	dma idx_;
+	dma rec_;
+	std::uint32_t pi_ = 0;
+	std::vector<std::uint32_t> free_;
+	std::vector<bool> posted_;
+};
+
+struct jetty_options {
+	unsigned sq_shift = 6;
+	std::uint32_t pd = 1;
+	std::uint8_t flags = 0;
+	std::uint8_t access = UBOE_ACC_REMOTE_WRITE | UBOE_ACC_REMOTE_READ | UBOE_ACC_REMOTE_ATOMIC;
+	std::uint8_t rnr_timer = 0;
+	std::uint8_t rnr_retry = 7;
+	std::uint16_t max_rd = 16;
+	unsigned rct_shift = 6;
+	std::uint64_t user = 0;
+};
+
+struct channel_options {
+	address local;
+	address remote;
+	std::uint32_t rmt_jetty = 0;
+	std::uint16_t mtu = 1024;
+	std::uint16_t window = 0;
+	std::uint64_t timeout_ns = 0;
+	std::uint8_t retrans = 0xff;
+};
+
+/* A reliable connection: jetty, RC table and channel */
+class rc
+{
+      public:
+	rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options &opt);
+	~rc();
+	rc(const rc &) = delete;
+	rc &operator=(const rc &) = delete;
+
+	std::uint32_t id() const { return id_; }
+	/* RESET to READY; 0 or the first error */
+	int connect(const channel_options &opt);
+	int to_state(std::uint8_t state);
+	/* Both may be called in either order, and once */
+	int destroy_channel();
+	int destroy_jetty();
+
+	unsigned room() const { return (1u << opt_.sq_shift) - (pi_ - ci_); }
+	static unsigned blocks(const send_wr &wr);
+	/* Write the SQE, without telling the device; ring index after its last BB */
+	std::uint32_t put(const send_wr &wr);
+	/* Store PI; true when the device wants a kick */
+	bool ring();
+	/* put(), ring(), kick() */
+	std::uint32_t post(const send_wr &wr);
+	/* The completion of the SQE that ends before @end has been polled */
+	void retire(std::uint32_t end) { ci_ = end; }
+	bool wants_rq_kick() const;
+
+	host &home() { return h_; }
+
+      private:
+	host &h_;
+	std::uint32_t id_;
+	jetty_options opt_;
+	dma sq_;
+	dma page_;
+	std::uint32_t pi_ = 0;
+	std::uint32_t ci_ = 0;
+	bool has_channel_ = false;
+	bool has_jetty_ = false;
+};
+
+} /* namespace ubsim */
+
+#endif /* UBSIM_VERBS_HPP */
