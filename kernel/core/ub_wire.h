@@ -97,6 +97,7 @@ enum ub_rspinfo {
 #define UB_BTAH_EE_PLAIN 0x10 /* not a trusted execution environment */
 #define UB_BTAH_TV_EN 0x08
 #define UB_BTAH_POISON 0x04
+#define UB_BTAH_HINT 0x02
 #define UB_BTAH_UD 0x01
 /* BTAH byte 4 */
 #define UB_BTAH_NO_TAACK 0x80
@@ -108,6 +109,7 @@ enum ub_rspinfo {
 #define UB_BTAH_RETRY 0x02
 #define UB_BTAH_ALLOC 0x01
 /* BTAH bytes 5..7 as a 24-bit word */
+#define UB_BTAH_EXCL 0x400000
 #define UB_BTAH_RC_TYPE 0x300000
 #define UB_BTAH_RC_ID 0x0fffff
 /* ATAH byte 1 */

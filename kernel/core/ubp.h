@@ -146,7 +146,8 @@ enum ubp_stat {
 	UBP_D_ICRC,
 	UBP_D_TP_VERSION,
 	UBP_D_TP_OPCODE,
-	UBP_D_TP_NLP,
+	UBP_D_TP_NLP, /* reserved, or identity that is not the channel's */
+	UBP_D_TP_STATUS, /* reserved RSPST or RSPINFO in an acknowledgement */
 	UBP_D_PAD,
 	UBP_D_NO_CHANNEL,
 	UBP_D_WRONG_PEER, /* address or SrcTPN is not the channel's */
@@ -155,7 +156,6 @@ enum ubp_stat {
 	UBP_D_ACK_INVALID, /* acknowledges what was never sent */
 	UBP_D_SACK_INVALID,
 	UBP_D_DUPLICATE,
-	UBP_D_OOO_FULL,
 	UBP_D_TA_HEADER, /* header chain cut or malformed */
 	UBP_D_TA_OPCODE,
 	UBP_D_TA_RESPONSE, /* response that nobody asked for */

@@ -118,12 +118,15 @@ u32 ubp_encap_check(const struct ubp_config *cfg, const u8 *p, u32 len, struct u
 	if (err)
 		return err;
 	udp = p + e->hlen - UB_UDP_LEN;
-	if (e->total > len || e->total < e->hlen + UB_TPH_LEN + UB_ICRC_LEN)
-		return UBP_D_LENGTH;
-	if (get_unaligned_be16(udp + 4) != e->total - (e->hlen - UB_UDP_LEN))
+	if (e->total > len || get_unaligned_be16(udp + 4) != e->total - (e->hlen - UB_UDP_LEN))
 		return UBP_D_LENGTH;
 	if (get_unaligned_be16(udp + 2) != cfg->udp_port)
 		return UBP_D_UDP_PORT;
+	if (e->total < e->hlen + UB_TPH_LEN + UB_ICRC_LEN)
+		return UBP_D_SHORT;
+	/* every header is a multiple of four, and the pad makes the payload one */
+	if ((e->total - e->hlen) & 3)
+		return UBP_D_LENGTH;
 	e->sport = get_unaligned_be16(udp);
 	if (cfg->verify_csum && get_unaligned_be16(udp + 6) && !ubp_csum_ok(p, e))
 		return UBP_D_UDP_CSUM;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "ubp_pkt.h"
+#include "ubp.h"
 
 #define SEND_CHAIN (UBP_H_BTAH | UBP_H_MT | UBP_H_OFST | UBP_H_PLD)
 #define ATOMIC_CHAIN (UBP_H_BTAH | UBP_H_TAID | UBP_H_MA | UBP_H_PLD)
@@ -34,6 +35,7 @@ void ubp_tph_parse(const u8 *p, struct ubp_tph *t)
 	t->last = p[0] & UB_TPH_LAST;
 	t->pad = (p[1] & UB_TPH_PAD) >> 4;
 	t->nlp = p[1] & UB_TPH_NLP;
+	t->hlen = UB_TPH_LEN + (t->nlp == UB_NLP_IDENT ? UB_UPIH_LEN + UB_EIDH_LEN : 0);
 	t->src = ubp_get_be24(p + 2);
 	t->dst = ubp_get_be24(p + 5);
 	t->ack = p[8] & UB_TPH_A;
@@ -42,6 +44,79 @@ void ubp_tph_parse(const u8 *p, struct ubp_tph *t)
 	t->rspst = p[12] >> 5;
 	t->rspinfo = p[12] & UB_TPH_RSPINFO;
 	t->msn = ubp_get_be24(p + 13);
+}
+
+/* RSPST and RSPINFO of a TPACK; reserved ones mean nothing that could be acted upon */
+static bool ubp_tp_status_ok(const struct ubp_tph *t)
+{
+	switch (t->rspst) {
+	case UB_RSPST_OK:
+		return true;
+	case UB_RSPST_RNR:
+	case UB_RSPST_FAULT:
+		return t->rspinfo <= UB_RNR_TIMER_MAX;
+	case UB_RSPST_ERROR:
+	case UB_RSPST_TA:
+		return t->rspinfo <= 2;
+	default:
+		return false;
+	}
+}
+
+static u32 ubp_sack_check(const u8 *p, u32 len)
+{
+	u32 code;
+
+	if (len < UB_SAETPH_LEN)
+		return UBP_D_SACK_INVALID;
+	code = p[0] & 7;
+	if (code > UB_SACK_SIZE_MAX || len != UB_SAETPH_LEN + (8u << code))
+		return UBP_D_SACK_INVALID;
+	return 0;
+}
+
+/* @p and @len: what follows the TPH of a packet without a PSN of its own */
+static u32 ubp_answer_check(const struct ubp_tph *t, const u8 *p, u32 len)
+{
+	u32 cc = t->op == UB_TP_ACK_CC || t->op == UB_TP_SACK_CC ? UB_CETPH_LEN : 0;
+
+	if (t->pad)
+		return UBP_D_PAD;
+	switch (t->op) {
+	case UB_TP_SACK:
+	case UB_TP_SACK_CC:
+		return len < cc ? UBP_D_SACK_INVALID : ubp_sack_check(p + cc, len - cc);
+	case UB_TP_ACK:
+	case UB_TP_ACK_CC:
+		if (!ubp_tp_status_ok(t))
+			return UBP_D_TP_STATUS;
+		return len == cc ? 0 : UBP_D_LENGTH;
+	default:
+		return len == UB_CNP_CETPH_LEN ? 0 : UBP_D_LENGTH;
+	}
+}
+
+u32 ubp_tph_check(const struct ubp_tph *t, const u8 *p, u32 len)
+{
+	if (p[1] & UB_TPH_VER)
+		return UBP_D_TP_VERSION;
+	switch (t->op) {
+	case UB_TP_RTP_DATA:
+	case UB_TP_UTP_DATA:
+		if (t->nlp != UB_NLP_TAH && t->nlp != UB_NLP_IDENT)
+			return UBP_D_TP_NLP;
+		if (len < t->hlen)
+			return UBP_D_TA_HEADER;
+		return len < (u32)t->hlen + t->pad ? UBP_D_PAD : 0;
+	case UB_TP_ACK:
+	case UB_TP_ACK_CC:
+	case UB_TP_SACK:
+	case UB_TP_SACK_CC:
+	case UB_TP_CNP:
+		return ubp_answer_check(t, p + UB_TPH_LEN, len - UB_TPH_LEN);
+	default:
+		return UBP_D_TP_OPCODE;
+	}
 }
 
 void ubp_tph_build(u8 *p, const struct ubp_tph *t)
@@ -77,15 +152,17 @@ static void ubp_btah_build(u8 *p, const struct ubp_ta *t, u32 chain)
 	p[0] = t->op;
 	put_unaligned_be16(t->ssn, p + 2);
 	if (chain & UBP_H_ATAH) {
-		p[1] = t->poison ? UB_ATAH_POISON : 0;
+		p[1] = (u8)((t->sv ? UB_ATAH_SV : 0) | (t->poison ? UB_ATAH_POISON : 0));
 		p[4] = (u8)(t->rspst << 5 | t->rspinfo);
 	} else {
 		p[1] = (u8)(UB_BTAH_EE_PLAIN | (t->tv_en ? UB_BTAH_TV_EN : 0) |
+			    (t->hint ? UB_BTAH_HINT : 0) |
 			    (t->poison ? UB_BTAH_POISON : 0) | (t->ud_en ? UB_BTAH_UD : 0));
 		p[4] = (u8)(t->odr << UB_BTAH_ODR_SHIFT | (chain & UBP_H_MT ? UB_BTAH_MT_EN : 0) |
-			    (t->fce ? UB_BTAH_FCE : 0) | (t->retry ? UB_BTAH_RETRY : 0));
+			    (t->fce ? UB_BTAH_FCE : 0) | (t->retry ? UB_BTAH_RETRY : 0) |
+			    (t->alloc ? UB_BTAH_ALLOC : 0));
 	}
-	ubp_put_be24(t->rcid, p + 5);
+	ubp_put_be24(t->rcid | (t->excl ? UB_BTAH_EXCL : 0), p + 5);
 }
 
 static void ubp_ma_build(u8 *p, u64 addr, u32 token_id, u32 last)
@@ -140,50 +217,80 @@ u32 ubp_ta_build(u8 *p, const struct ubp_ta *t)
 	return (u32)(p - start);
 }
 
+/* RSPST and RSPINFO of an answer */
+static bool ubp_ta_status_ok(const struct ubp_ta *t)
+{
+	switch (t->rspst) {
+	case UB_RSPST_OK:
+	case UB_RSPST_TA:
+		return true;
+	case UB_RSPST_RNR:
+	case UB_RSPST_FAULT:
+		return t->rspinfo <= UB_RNR_TIMER_MAX;
+	case UB_RSPST_ERROR:
+		return t->rspinfo == UB_RSPINFO_UNSUPPORTED || t->rspinfo == UB_RSPINFO_ABORT;
+	default:
+		return false;
+	}
+}
+
+static enum ubp_ta_err ubp_atah_parse(const u8 *p, struct ubp_ta *t)
+{
+	t->poison = p[1] & UB_ATAH_POISON;
+	t->sv = p[1] & UB_ATAH_SV;
+	t->rspst = p[4] >> 5;
+	t->rspinfo = p[4] & UB_TPH_RSPINFO;
+	if (p[1] & UB_BTAH_VER)
+		return UBP_TA_VERSION;
+	return ubp_ta_status_ok(t) ? UBP_TA_OK : UBP_TA_FIELD;
+}
+
 static enum ubp_ta_err ubp_btah_parse(const u8 *p, struct ubp_ta *t, u32 chain)
 {
-	t->rcid = ubp_get_be24(p + 5) & (UB_BTAH_RC_TYPE | UB_BTAH_RC_ID);
-	if (chain & UBP_H_ATAH) {
-		t->poison = p[1] & UB_ATAH_POISON;
-		t->rspst = p[4] >> 5;
-		t->rspinfo = p[4] & UB_TPH_RSPINFO;
-		return p[1] & UB_BTAH_VER ? UBP_TA_VERSION : UBP_TA_OK;
-	}
 	t->tv_en = p[1] & UB_BTAH_TV_EN;
 	t->ud_en = p[1] & UB_BTAH_UD;
 	t->poison = p[1] & UB_BTAH_POISON;
 	t->odr = (p[4] & UB_BTAH_ODR) >> UB_BTAH_ODR_SHIFT;
 	t->fce = p[4] & UB_BTAH_FCE;
 	t->retry = p[4] & UB_BTAH_RETRY;
+	t->hint = p[1] & UB_BTAH_HINT;
+	t->alloc = p[4] & UB_BTAH_ALLOC;
 	if ((p[1] & UB_BTAH_VER) || (p[1] & UB_BTAH_EE) != UB_BTAH_EE_PLAIN)
 		return UBP_TA_VERSION;
 	/* the header is there exactly when the bit says so */
 	if (!(chain & UBP_H_MT) != !(p[4] & UB_BTAH_MT_EN))
-		return UBP_TA_SHORT;
+		return UBP_TA_FIELD;
 	return UBP_TA_OK;
 }
 
 enum ubp_ta_err ubp_ta_parse(const u8 *p, u32 len, struct ubp_ta *t)
 {
 	enum ubp_ta_err err;
-	u32 c, hlen;
+	u32 c, hlen, w;
 
 	memset(t, 0, sizeof(*t));
 	if (len < UB_BTAH_LEN)
-		return UBP_TA_SHORT;
+		return UBP_TA_NONE;
 	t->op = p[0];
 	t->ssn = get_unaligned_be16(p + 2);
 	c = ubp_ta_chain(t->op);
 	if (!c)
 		return UBP_TA_OPCODE;
-	err = ubp_btah_parse(p, t, c);
+	w = ubp_get_be24(p + 5);
+	t->rcid = w & (UB_BTAH_RC_TYPE | UB_BTAH_RC_ID);
+	t->excl = w & UB_BTAH_EXCL;
+	err = c & UBP_H_ATAH ? ubp_atah_parse(p, t) : ubp_btah_parse(p, t, c);
 	if (err)
 		return err;
+	if ((w & UB_BTAH_RC_TYPE) == UB_BTAH_RC_TYPE)
+		return UBP_TA_FIELD;
 	hlen = ubp_ta_len(t);
 	if (len < hlen || (!(c & UBP_H_PLD) && len > hlen))
 		return UBP_TA_SHORT;
 	t->pld = p + hlen;
 	t->pld_len = len - hlen;
+	if (t->pld_len && t->rspst && t->rspst != UB_RSPST_TA)
+		return UBP_TA_SHORT; /* a refusal brings no data */
 	p += UB_BTAH_LEN;
 	if (t->ud_en) {
 		t->ud = get_unaligned_be32(p);
@@ -195,6 +302,8 @@ enum ubp_ta_err ubp_ta_parse(const u8 *p, u32 len, struct ubp_ta *t)
 	}
 	if (c & UBP_H_MT) {
 		t->mt = get_unaligned_be32(p);
+		if ((t->mt & UB_MT_TYPE) == UB_MT_TYPE)
+			return UBP_TA_FIELD;
 		p += UB_MTETAH_LEN;
 	}
 	if (c & UBP_H_OFST) {

@@ -16,6 +16,7 @@ struct ubp_tph {
 	u8 nlp;
 	u8 rspst;
 	u8 rspinfo;
+	u8 hlen; /* bytes up to the first transaction header */
 	bool last;
 	bool ack; /* A */
 	bool fake; /* F */
@@ -47,6 +48,10 @@ struct ubp_ta {
 	bool fce; /* solicited */
 	bool retry;
 	bool poison;
+	bool hint; /* these four are carried, not acted upon */
+	bool alloc;
+	bool excl;
+	bool sv;
 	u8 rspst; /* ATAH */
 	u8 rspinfo;
 	u16 ssn; /* INI_TASSN */
@@ -71,6 +76,18 @@ struct ubp_ta {
 };
 
 void ubp_tph_parse(const u8 *p, struct ubp_tph *t);
+
+/**
+ * ubp_tph_check - rules that a packet must meet whatever channel it is for
+ * @p: the TPH that @t was parsed from
+ * @len: bytes from there to the ICRC, a multiple of four, at least a TPH
+ *
+ * Acknowledgements and CNPs are checked completely, data up to the transaction headers.
+ *
+ * Return: 0, or the drop reason (enum ubp_stat).
+ */
+u32 ubp_tph_check(const struct ubp_tph *t, const u8 *p, u32 len);
+
 void ubp_tph_build(u8 *p, const struct ubp_tph *t);
 
 /* Header chain of a TA opcode (enum ubp_chain), 0 for reserved ones */
@@ -80,17 +97,29 @@ u32 ubp_ta_chain(u8 op);
 u32 ubp_ta_len(const struct ubp_ta *t);
 u32 ubp_ta_build(u8 *p, const struct ubp_ta *t);
 
-enum ubp_ta_err { UBP_TA_OK, UBP_TA_SHORT, UBP_TA_OPCODE, UBP_TA_VERSION };
+enum ubp_ta_err {
+	UBP_TA_OK,
+	UBP_TA_NONE, /* not even the first header: no opcode, no sequence number */
+	UBP_TA_SHORT, /* headers cut, or bytes where none belong */
+	UBP_TA_OPCODE,
+	UBP_TA_VERSION,
+	UBP_TA_FIELD, /* reserved value */
+};
 
 /**
  * ubp_ta_parse - decode the transaction part of a packet
  * @p: first TA header
  * @len: bytes up to the end of the payload, pad excluded
  *
- * On UBP_TA_OPCODE and UBP_TA_VERSION op and ssn are valid, so that the request
- * can be refused by name.
+ * On every error but UBP_TA_NONE op and ssn are valid, so that the request can be
+ * refused by name.
  */
 enum ubp_ta_err ubp_ta_parse(const u8 *p, u32 len, struct ubp_ta *t);
+
+static inline bool ubp_tph_is_data(const struct ubp_tph *t)
+{
+	return t->op == UB_TP_RTP_DATA || t->op == UB_TP_UTP_DATA;
+}
 
 static inline bool ubp_ta_is_response(u8 op)
 {

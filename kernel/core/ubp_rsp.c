@@ -342,6 +342,13 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 	struct ubp_rsp *r = &tp->rsp;
 	const struct ubp_rsp_op *op;
 
+	if (unlikely(err == UBP_TA_NONE)) {
+		if (r->blocked)
+			return; /* what was refused before it decides */
+		r->msn = t->msn;
+		ubp_rsp_unsupported(tp);
+		return;
+	}
 	if (!r->in_msg || t->msn != r->msn) {
 		if (!ubp_rsp_begin(tp, t, ta))
 			return;

@@ -55,7 +55,8 @@ static void ubp_tp_init(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx)
 	tp->rx_window = win;
 	tp->txd_mask = win - 1;
 	tp->ooo_mask = win - 1;
-	tp->retrans = ctx->retrans == 0xff ? dev->cfg.retrans : ctx->retrans;
+	tp->offer_retrans = ctx->retrans == 0xff ? dev->cfg.retrans : ctx->retrans;
+	tp->retrans = tp->offer_retrans;
 	tp->caps = dev->cfg.caps;
 	do {
 		tp->xid = dev->ops->random(dev);
@@ -345,8 +346,7 @@ static bool ubp_rx_tp(struct ubp_dev *dev, const struct ubp_rxpkt *pkt, const st
 		if (t->op == UB_TP_RTP_DATA)
 			kept = ubp_tp_rx_data(tp, pkt, e, t);
 		else
-			ubp_tp_rx_ack(tp, pkt->data + e->hlen + UB_TPH_LEN,
-				      e->total - e->hlen - UB_TPH_LEN - UB_ICRC_LEN, t);
+			ubp_tp_rx_ack(tp, pkt->data + e->hlen + UB_TPH_LEN, t);
 		ubp_tp_output(tp);
 		if (tp->ack_now)
 			ubp_tp_send_ack(tp);
@@ -356,30 +356,18 @@ static bool ubp_rx_tp(struct ubp_dev *dev, const struct ubp_rxpkt *pkt, const st
 	return kept;
 }
 
-/* Rules that a TPH must meet whatever channel it is for */
-static u32 ubp_tph_check(const struct ubp_encap *e, const u8 *p, const struct ubp_tph *t)
+/*
+ * Identity headers. A channel of ours joins one pair of entities, named by the
+ * addresses (docs/wire.md, 3), in the default partition; who says otherwise means
+ * somebody else.
+ */
+static bool ubp_ident_ok(const struct ubp_encap *e, const u8 *p)
 {
-	if (p[1] & UB_TPH_VER)
-		return UBP_D_TP_VERSION;
-	switch (t->op) {
-	case UB_TP_RTP_DATA:
-	case UB_TP_UTP_DATA:
-		if (t->nlp != UB_NLP_TAH)
-			return UBP_D_TP_NLP; /* identity headers: shared channels only */
-		break;
-	case UB_TP_ACK:
-	case UB_TP_ACK_CC:
-	case UB_TP_SACK:
-	case UB_TP_SACK_CC:
-	case UB_TP_CNP:
-		break;
-	default:
-		return UBP_D_TP_OPCODE;
-	}
-	/* every header is a multiple of four, and the pad makes the payload one */
-	if ((e->total - e->hlen) & 3 || e->total - e->hlen < UB_TPH_LEN + UB_ICRC_LEN + (u32)t->pad)
-		return UBP_D_PAD;
-	return 0;
+	u8 saddr[16], daddr[16];
+
+	ubp_encap_addr(e, saddr, daddr);
+	return !ubp_get_be24(p + 1) && !memcmp(p + UB_UPIH_LEN, saddr, 16) &&
+	       !memcmp(p + UB_UPIH_LEN + 16, daddr, 16);
 }
 
 bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
@@ -393,14 +381,17 @@ bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 	err = ubp_encap_check(&dev->cfg, pkt->data, pkt->len, &e);
 	if (err)
 		goto drop;
-	p = pkt->data + e.hlen;
-	ubp_tph_parse(p, &t);
-	err = ubp_tph_check(&e, p, &t);
-	if (err)
-		goto drop;
 	err = UBP_D_ICRC;
 	if (ubp_icrc_load(pkt->data + e.total - UB_ICRC_LEN, dev->cfg.icrc_be) !=
 	    ubp_icrc(pkt->data, e.total - UB_ICRC_LEN))
+		goto drop;
+	p = pkt->data + e.hlen;
+	ubp_tph_parse(p, &t);
+	err = ubp_tph_check(&t, p, e.total - e.hlen - UB_ICRC_LEN);
+	if (!err && unlikely(t.hlen != UB_TPH_LEN) && ubp_tph_is_data(&t) &&
+	    !ubp_ident_ok(&e, p + UB_TPH_LEN))
+		err = UBP_D_TP_NLP;
+	if (err)
 		goto drop;
 	ubp_stat(dev, UBP_S_RX_PACKETS);
 	ubp_stat_add(dev->stats, UBP_S_RX_BYTES, e.total);
@@ -408,7 +399,8 @@ bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 		ubp_stat(dev, UBP_S_CE_MARKS);
 	ubp_read_begin();
 	if (t.op == UB_TP_UTP_DATA)
-		ubp_utp_rx(dev, &e, p, e.total - e.hlen - UB_ICRC_LEN - t.pad);
+		ubp_utp_rx(dev, &e, p + t.hlen,
+			   e.total - e.hlen - UB_ICRC_LEN - t.pad - t.hlen);
 	else
 		kept = ubp_rx_tp(dev, pkt, &e, &t);
 	ubp_read_end();

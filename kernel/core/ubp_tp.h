@@ -98,6 +98,7 @@ struct ubp_tp {
 	/* negotiated */
 	u32 mtu;
 	u32 offer_mtu;
+	u8 offer_retrans;
 	u32 window; /* packets we may have in flight */
 	u32 rx_window; /* packets we hold out of order */
 	u32 caps;
@@ -174,7 +175,8 @@ u32 ubp_tp_rto_us(const struct ubp_tp *tp);
 /* ubp_tp_rx.c */
 bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct ubp_encap *e,
 		    const struct ubp_tph *t);
-void ubp_tp_rx_ack(struct ubp_tp *tp, const u8 *p, u32 len, const struct ubp_tph *t);
+/* @p: what follows the TPH, checked by ubp_tph_check() */
+void ubp_tp_rx_ack(struct ubp_tp *tp, const u8 *p, const struct ubp_tph *t);
 /* Everything up to @psn has arrived and executed up to TPMSN @msn */
 void ubp_tp_implied_ack(struct ubp_tp *tp, u32 psn, u32 msn);
 void ubp_tp_drop_held(struct ubp_tp *tp);
@@ -187,6 +189,7 @@ void ubp_tpcm_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *body,
 void ubp_tp_opened(struct ubp_tp *tp);
 
 /* ubp_utp.c */
+/* @p: first transaction header; @len without the pad */
 void ubp_utp_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *p, u32 len);
 /* Send @len bytes to public jetty 0 of the path's peer */
 void ubp_utp_send(struct ubp_dev *dev, struct ubp_path *path, const u8 *body, u32 len);

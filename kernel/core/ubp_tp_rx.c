@@ -5,8 +5,8 @@
 static void ubp_tp_deliver(struct ubp_tp *tp, const struct ubp_rxpkt *pkt,
 			   const struct ubp_encap *e, const struct ubp_tph *t)
 {
-	const u8 *p = pkt->data + e->hlen + UB_TPH_LEN;
-	u32 len = e->total - e->hlen - UB_TPH_LEN - UB_ICRC_LEN - t->pad;
+	const u8 *p = pkt->data + e->hlen + t->hlen;
+	u32 len = e->total - e->hlen - t->hlen - UB_ICRC_LEN - t->pad;
 	enum ubp_ta_err err;
 	struct ubp_ta ta;
 
@@ -240,28 +240,21 @@ static bool ubp_tp_ack_valid(const struct ubp_tp *tp, u32 end)
 	return ubp_psn_diff(tp->snd_nxt, end) >= 0;
 }
 
-static void ubp_tp_rx_sack(struct ubp_tp *tp, const u8 *p, u32 len, const struct ubp_tph *t)
+/* @p: the SAETPH, whose size has been checked */
+static void ubp_tp_rx_sack(struct ubp_tp *tp, const u8 *p, const struct ubp_tph *t)
 {
-	u32 code, bits, max, end = ubp_psn_add(t->psn, 1);
+	u32 max = ubp_get_be24(p + 1), end = ubp_psn_add(t->psn, 1);
 
-	if (len < UB_SAETPH_LEN)
-		goto bad;
-	code = p[0] & 7;
-	max = ubp_get_be24(p + 1);
-	bits = 64u << code;
-	if (code > UB_SACK_SIZE_MAX || len != UB_SAETPH_LEN + bits / 8)
-		goto bad;
-	if (!ubp_psn_before(max, tp->snd_nxt) || !ubp_tp_ack_valid(tp, end))
-		goto bad;
+	if (!ubp_psn_before(max, tp->snd_nxt) || !ubp_tp_ack_valid(tp, end)) {
+		ubp_stat(tp->dev, UBP_D_SACK_INVALID);
+		return;
+	}
 	if (ubp_psn_diff(end, tp->snd_una) < 0)
 		return; /* overtaken by a newer one */
 	tp->probing = false;
 	ubp_tp_cumulative(tp, end);
-	ubp_tp_sacked(tp, t->psn, p + UB_SAETPH_LEN, bits);
+	ubp_tp_sacked(tp, t->psn, p + UB_SAETPH_LEN, 64u << (p[0] & 7));
 	ubp_ta_answer(tp, t->msn, UB_RSPST_OK, 0);
-	return;
-bad:
-	ubp_stat(tp->dev, UBP_D_SACK_INVALID);
 }
 
 /* TPNAK: all before it arrived, all from it on must be sent again */
@@ -298,27 +291,21 @@ static void ubp_tp_rx_plain(struct ubp_tp *tp, const struct ubp_tph *t)
 	ubp_ta_answer(tp, t->msn, t->rspst, t->rspinfo);
 }
 
-void ubp_tp_rx_ack(struct ubp_tp *tp, const u8 *p, u32 len, const struct ubp_tph *t)
+void ubp_tp_rx_ack(struct ubp_tp *tp, const u8 *p, const struct ubp_tph *t)
 {
-	bool cc = t->op == UB_TP_ACK_CC || t->op == UB_TP_SACK_CC;
-
 	if (tp->state == UBP_TP_FAILED && !ubp_tp_in_flight(tp))
 		return;
-	if (cc && len >= UB_CETPH_LEN) {
-		p += UB_CETPH_LEN; /* no controller was negotiated: nothing to feed */
-		len -= UB_CETPH_LEN;
-	}
+	/* no congestion controller was negotiated: CETPHs feed nobody */
 	switch (t->op) {
 	case UB_TP_SACK:
+		ubp_tp_rx_sack(tp, p, t);
+		break;
 	case UB_TP_SACK_CC:
-		ubp_tp_rx_sack(tp, p, len, t);
+		ubp_tp_rx_sack(tp, p + UB_CETPH_LEN, t);
 		break;
 	case UB_TP_ACK:
 	case UB_TP_ACK_CC:
-		if (len)
-			ubp_stat(tp->dev, UBP_D_LENGTH);
-		else
-			ubp_tp_rx_plain(tp, t);
+		ubp_tp_rx_plain(tp, t);
 		break;
 	default:
 		break; /* CNP: congestion control is off, its ECN bits never are set */

@@ -61,7 +61,7 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 	memcpy(b + UB_TPCM_O_SEID, tp->path.laddr, 16);
 	memcpy(b + UB_TPCM_O_DEID, tp->path.raddr, 16);
 	b[UB_TPCM_O_MTU] = ubp_mtu_code(tp->offer_mtu);
-	b[UB_TPCM_O_RETRANS] = tp->dev->cfg.retrans;
+	b[UB_TPCM_O_RETRANS] = tp->offer_retrans;
 	b[UB_TPCM_O_OOO] = ubp_log2(tp->rx_window);
 	b[UB_TPCM_O_BITMAP] = (u8)(ubp_log2(tp->rx_window > 64 ? tp->rx_window : 64) - 6);
 	if (b[UB_TPCM_O_BITMAP] > UB_SACK_SIZE_MAX)
@@ -126,11 +126,17 @@ static bool ubp_cm_parse(const u8 *b, u32 len, struct ubp_cm *m)
 	win = b[UB_TPCM_O_OOO];
 	m->retrans = b[UB_TPCM_O_RETRANS];
 	m->caps = get_unaligned_be32(b + UB_TPCM_O_CAPS);
-	if (m->type < UB_TPCM_REQ || m->type > UB_TPCM_REJ || !m->xid || m->psn > UB_PSN_MASK ||
-	    m->ltpn > UB_PSN_MASK || mtu < 3 || mtu > 6 || win < 6 || win > 11)
+	/* who rejects may have no incarnation; our offsets need an MTU of 1024 */
+	if (m->type < UB_TPCM_REQ || m->type > UB_TPCM_REJ ||
+	    (!m->xid && m->type != UB_TPCM_REJ) || m->psn > UB_PSN_MASK || m->ltpn > UB_PSN_MASK ||
+	    mtu < 3 || mtu > 6 || win > 24)
 		return false;
 	m->mtu = 128u << mtu;
 	m->window = 1u << win;
+	if (!win) { /* holds nothing out of order: no limit, and no selective retransmission */
+		m->window = UB_PSN_MASK;
+		m->retrans &= ~UB_TPCM_RETRANS_SR;
+	}
 	return true;
 }
 
@@ -147,7 +153,7 @@ static void ubp_cm_learn(struct ubp_tp *tp, const struct ubp_cm *m)
 	tp->mtu = min_t(u32, tp->offer_mtu, m->mtu);
 	tp->window = min_t(u32, tp->txd_mask + 1, m->window);
 	tp->caps = tp->dev->cfg.caps & m->caps;
-	tp->retrans = tp->dev->cfg.retrans & m->retrans;
+	tp->retrans = tp->offer_retrans & m->retrans;
 }
 
 /* Is it from the incarnation that we talk with, or may we start with it? */

@@ -37,7 +37,7 @@ void ubp_utp_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *p, u32
 {
 	struct ubp_ta ta;
 
-	if (len < UB_TPH_LEN || ubp_ta_parse(p + UB_TPH_LEN, len - UB_TPH_LEN, &ta)) {
+	if (ubp_ta_parse(p, len, &ta)) {
 		ubp_stat(dev, UBP_D_TA_HEADER);
 		return;
 	}
@@ -46,7 +46,8 @@ void ubp_utp_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *p, u32
 		return;
 	}
 	/* public jetty 0 is the transport's own (Base Spec 10.3) */
-	if (ta.mt & UB_MT_ID) {
+	if (ta.mt & UB_MT_ID || ta.pld_len < 4 ||
+	    get_unaligned_be32(ta.pld) != UB_TPCM_MAGIC) {
 		ubp_stat(dev, UBP_D_UTP_NO_JETTY);
 		return;
 	}
