@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "rig.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "error.hpp"
+
+namespace uboe::bench {
+
+Child::Child(std::pair<Stream, Stream> ends)
+	: parent_end_(std::move(ends.first)), child_end_(std::move(ends.second)), pid_(fork())
+{
+	require(pid_ >= 0, "fork");
+	if (pid_ == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+Child::~Child()
+{
+	try {
+		parent_end_.send_line("quit");
+	} catch (const std::exception &) {
+		// It has gone already.
+	}
+	for (int turn = 0; turn < 200; ++turn) {
+		if (waitpid(pid_, nullptr, WNOHANG) != 0)
+			return;
+		usleep(10000);
+	}
+	kill(pid_, SIGKILL);
+	waitpid(pid_, nullptr, 0);
+}
+
+int Child::report(const std::exception &error)
+{
+	try {
+		child_end_.send_line(std::string("failed ") + error.what());
+	} catch (const std::exception &) {
+		return 0; // the parent has gone: that is how it says enough
+	}
+	return 1;
+}
+
+void Child::leave(int status)
+{
+	_exit(status);
+}
+
+SharedPage::SharedPage()
+{
+	void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	require(memory != MAP_FAILED, "map shared memory");
+	shared_ = new (memory) Shared{};
+}
+
+SharedPage::~SharedPage()
+{
+	munmap(shared_, sizeof(Shared));
+}
+
+Alarm::Alarm(unsigned seconds)
+{
+	struct sigaction action = {};
+
+	action.sa_handler = [](int) {}; // and no SA_RESTART
+	sigaction(SIGALRM, &action, nullptr);
+	alarm(seconds);
+}
+
+Alarm::~Alarm()
+{
+	alarm(0);
+}
+
+void Patience::idle()
+{
+	constexpr unsigned spins = 16;
+	constexpr std::uint64_t limit_ns = 20000000000u;
+
+	if (++turns_ <= spins)
+		return;
+	if (turns_ == spins + 1)
+		since_ = now_ns();
+	sched_yield();
+	if (turns_ % 64 == 0 && now_ns() - since_ > limit_ns)
+		throw Failure("no progress for 20 s");
+}
+
+void summarise(std::vector<std::uint64_t> &times, Sample &sample)
+{
+	std::sort(times.begin(), times.end());
+	sample.median = times[times.size() / 2];
+	sample.p99 = times[times.size() * 99 / 100];
+}
+
+std::unique_ptr<Rig> make_rig(const Subject &subject, const Row &row)
+{
+	return subject.tcp() ? make_tcp_rig(subject, row) : make_verbs_rig(subject, row);
+}
+
+} // namespace uboe::bench
