@@ -33,8 +33,10 @@ constexpr unsigned known_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_S
 
 int translate(const ibv_send_wr &from, WorkRequest &to)
 {
-	const auto opcode = static_cast<u32>(from.opcode);
+	u32 opcode; // as a number: the caller may give any
 
+	static_assert(sizeof(opcode) == sizeof(from.opcode));
+	std::memcpy(&opcode, &from.opcode, sizeof(opcode));
 	if (opcode >= std::size(wr_rows) || !wr_rows[opcode].known)
 		return EOPNOTSUPP;
 	if (from.send_flags & ~known_flags || from.num_sge < 0)

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// Accounting of the send queue: sizes, laps, wrap of indices, overflow.
+
+#include "fake_device.hpp"
+
+using namespace uboe;
+using namespace uboe::test;
+
+namespace {
+
+struct TestSge {
+	u64 addr;
+	u32 length;
+	u32 lkey;
+};
+
+/// A send queue by itself, with indices that start where the test likes.
+class Bare {
+public:
+	explicit Bare(u32 start = 0, u32 depth = 8, bool dwqe = false)
+		: mem(depth), sq({depth, depth, UBOE_MAX_SGE, UBOE_MAX_INLINE}, mem.data(),
+				 page, dwqe, false)
+	{
+		sq.reset(start);
+		std::memset(page, 0, UBOE_JPAGE_DB);
+	}
+
+	int post(u32 sges, u64 id = 0, u8 flags = wr_signaled)
+	{
+		std::vector<TestSge> list(sges, TestSge{0x1000, 64, 1});
+		WorkRequest wr;
+
+		wr.wr_id = id;
+		wr.flags = flags;
+		sq.begin();
+		const int err = sq.append(wr, std::span<const TestSge>(list));
+		kicked = sq.publish();
+		return err;
+	}
+	u32 word(u32 offset) { return *reinterpret_cast<u32 *>(page + offset); }
+	void set(u32 offset, u32 v) { *reinterpret_cast<u32 *>(page + offset) = v; }
+	u32 w0(u32 index)
+	{
+		u32 v;
+		std::memcpy(&v, mem[index & (mem.size() - 1)].bytes, 4);
+		return v;
+	}
+
+	alignas(64) std::byte page[UBOE_JPAGE_SOFT_STRIDE] = {};
+	std::vector<Bb> mem;
+	SendQueue sq;
+	bool kicked = false;
+};
+
+TEST(SendGeometry, RoundsUpAndReturnsWhatFits)
+{
+	SendGeometry g;
+
+	// Any operation: atomics and Write with immediate take two blocks.
+	ASSERT_EQ(send_geometry(1, 1, 0, ~0u, 208, g), 0);
+	EXPECT_EQ(g.depth, 4u);
+	EXPECT_EQ(g.wr, 2u);
+	EXPECT_GE(g.sge, 1u);
+
+	ASSERT_EQ(send_geometry(100, 1, 0, ~0u, 208, g), 0);
+	EXPECT_EQ(g.depth, 256u);
+	EXPECT_EQ(g.wr, 128u);
+
+	// Sends only
+	ASSERT_EQ(send_geometry(100, 1, 0, 1u << u32(Op::send), 208, g), 0);
+	EXPECT_EQ(g.depth, 128u);
+	EXPECT_EQ(g.wr, 128u);
+
+	ASSERT_EQ(send_geometry(10, 13, 208, ~0u, 208, g), 0);
+	EXPECT_EQ(g.depth, 64u);
+	EXPECT_EQ(g.wr, 16u);
+	EXPECT_EQ(g.sge, 13u);
+	EXPECT_EQ(g.inline_bytes, 208u);
+
+	ASSERT_EQ(send_geometry(0, 0, 0, ~0u, 208, g), 0);
+	EXPECT_EQ(g.depth, 4u);
+}
+
+TEST(SendGeometry, RefusesWhatIsTooLarge)
+{
+	SendGeometry g;
+
+	EXPECT_EQ(send_geometry(1, 14, 0, ~0u, 208, g), EINVAL);
+	EXPECT_EQ(send_geometry(1, 1, 209, ~0u, 208, g), EINVAL);
+	EXPECT_EQ(send_geometry(1, 1, 100, ~0u, 64, g), EINVAL);
+	EXPECT_EQ(send_geometry(32769, 1, 0, ~0u, 208, g), EINVAL);
+	EXPECT_EQ(send_geometry(16385, 1, 0, ~0u, 208, g), EINVAL); // 2 blocks each
+	EXPECT_EQ(send_geometry(16384, 1, 0, ~0u, 208, g), 0);
+	EXPECT_EQ(g.depth, 32768u);
+	EXPECT_EQ(send_geometry(8193, 13, 0, ~0u, 208, g), EINVAL);
+	EXPECT_EQ(send_geometry(0xffffffff, 13, 0, ~0u, 208, g), EINVAL);
+}
+
+TEST(SendGeometry, EveryPermittedRequestFits)
+{
+	for (u32 sge = 1; sge <= 13; ++sge)
+		for (u32 inl : {0u, 1u, 16u, 17u, 64u, 100u, 192u, 208u})
+			for (u32 wr : {1u, 3u, 5u, 33u, 1000u}) {
+				SendGeometry g;
+				ASSERT_EQ(send_geometry(wr, sge, inl, ~0u, 208, g), 0);
+				ASSERT_GE(g.wr, wr);
+				ASSERT_GE(g.sge, sge);
+				ASSERT_GE(g.inline_bytes, inl);
+				for (u32 op = 0; op < op_count; ++op)
+					ASSERT_LE(max_blocks(Op(op), g.sge, g.inline_bytes) * wr,
+						  g.depth);
+			}
+}
+
+TEST(SendQueue, FillsUpAndSaysNoMemory)
+{
+	Bare b;
+
+	for (int i = 0; i < 8; ++i)
+		ASSERT_EQ(b.post(1), 0);
+	EXPECT_EQ(b.post(1), ENOMEM);
+	EXPECT_EQ(b.word(UBOE_JPAGE_DB), 8u);
+	ASSERT_TRUE(b.sq.complete(0));
+	EXPECT_EQ(b.post(1), 0);
+	EXPECT_EQ(b.post(1), ENOMEM);
+}
+
+TEST(SendQueue, LargeElementNeedsAllItsBlocks)
+{
+	Bare b;
+
+	ASSERT_EQ(b.post(13), 0);
+	ASSERT_EQ(b.post(5), 0); // 128 bytes
+	EXPECT_EQ(b.post(13), ENOMEM); // 2 left
+	EXPECT_EQ(b.post(5), 0);
+}
+
+TEST(SendQueue, OwnerBitChangesWithTheLap)
+{
+	Bare b;
+
+	for (u32 i = 0; i < 40; ++i) {
+		ASSERT_EQ(b.post(1), 0);
+		EXPECT_EQ(bool(b.w0(i) & UBOE_SQE_OWNER), !(i & 8)) << i;
+		EXPECT_EQ(b.w0(i) & UBOE_SQE_IDX, i);
+		ASSERT_TRUE(b.sq.complete(i & 7));
+	}
+}
+
+TEST(SendQueue, ElementOverTheEndOfTheRing)
+{
+	Bare b;
+
+	for (u32 i = 0; i < 7; ++i) {
+		ASSERT_EQ(b.post(1), 0);
+		ASSERT_TRUE(b.sq.complete(i));
+	}
+	ASSERT_EQ(b.post(13, 99), 0); // blocks 7, 0, 1, 2
+	EXPECT_TRUE(b.w0(7) & UBOE_SQE_OWNER); // first lap
+	u32 length;
+	std::memcpy(&length, b.mem[0].bytes, 4); // second SGE starts the next block
+	EXPECT_EQ(length, 64u);
+	std::memcpy(&length, b.mem[2].bytes + 48, 4); // 13th SGE
+	EXPECT_EQ(length, 64u);
+	EXPECT_FALSE(b.sq.complete(7)); // not its last block
+	const auto done = b.sq.complete(2);
+	ASSERT_TRUE(done);
+	EXPECT_EQ(done->wr_id, 99u);
+	EXPECT_EQ(done->blocks, 4);
+	EXPECT_EQ(done->bytes, 13u * 64);
+	EXPECT_EQ(b.sq.used(), 0u);
+}
+
+TEST(SendQueue, IndicesWrapAt2To32)
+{
+	Bare b(0xfffffff5u);
+	u32 at = 0xfffffff5u;
+
+	for (u32 i = 0; i < 100; ++i) {
+		const u32 sges = 1 + i % 13;
+		const u32 blocks = (48 + 16 * sges + 63) / 64;
+		ASSERT_EQ(b.post(sges, i), 0) << i;
+		EXPECT_EQ(b.w0(at) & UBOE_SQE_IDX, at & 0xffff);
+		EXPECT_EQ(bool(b.w0(at) & UBOE_SQE_OWNER), !(at & 8));
+		at += blocks;
+		ASSERT_EQ(b.word(UBOE_JPAGE_DB), at);
+		const auto done = b.sq.complete((at - 1) & 7);
+		ASSERT_TRUE(done);
+		EXPECT_EQ(done->wr_id, i);
+	}
+	// Full across the wrap
+	Bare full(0xfffffffcu);
+	for (int i = 0; i < 8; ++i)
+		ASSERT_EQ(full.post(1), 0);
+	EXPECT_EQ(full.post(1), ENOMEM);
+	EXPECT_EQ(full.word(UBOE_JPAGE_DB), 4u);
+}
+
+TEST(SendQueue, OneCompletionRetiresAllBefore)
+{
+	Bare b;
+
+	for (u64 i = 0; i < 7; ++i)
+		ASSERT_EQ(b.post(1, i, 0), 0);
+	ASSERT_EQ(b.post(1, 7), 0);
+	EXPECT_EQ(b.post(1), ENOMEM);
+	EXPECT_EQ(b.sq.complete(7)->wr_id, 7u);
+	EXPECT_EQ(b.sq.used(), 0u);
+	for (int i = 0; i < 8; ++i)
+		ASSERT_EQ(b.post(1), 0);
+}
+
+TEST(SendQueue, UnknownCompletionsAreRefused)
+{
+	Bare b;
+
+	EXPECT_FALSE(b.sq.complete(0));
+	ASSERT_EQ(b.post(1), 0);
+	EXPECT_FALSE(b.sq.complete(1));
+	EXPECT_FALSE(b.sq.complete(7));
+	EXPECT_TRUE(b.sq.complete(0));
+	EXPECT_FALSE(b.sq.complete(0)); // twice
+}
+
+TEST(SendQueue, KickOnlyWhenTheDeviceSleeps)
+{
+	Bare b;
+
+	ASSERT_EQ(b.post(1), 0);
+	EXPECT_FALSE(b.kicked);
+	b.set(UBOE_JPAGE_NEED_KICK, 1);
+	ASSERT_EQ(b.post(1), 0);
+	EXPECT_TRUE(b.kicked);
+	b.sq.begin();
+	EXPECT_FALSE(b.sq.publish()); // nothing new
+}
+
+TEST(SendQueue, DirectWqeForALoneSmallElement)
+{
+	Bare b(0, 8, true);
+
+	ASSERT_EQ(b.post(1), 0);
+	EXPECT_EQ(std::memcmp(b.page, b.mem[0].bytes, 64), 0);
+	EXPECT_EQ(b.word(UBOE_JPAGE_DB), 1u); // the doorbell rings all the same
+
+	ASSERT_EQ(b.post(5), 0); // queue is not empty
+	EXPECT_EQ(std::memcmp(b.page, b.mem[0].bytes, 64), 0);
+	ASSERT_TRUE(b.sq.complete(2));
+
+	for (u32 i = 3; i < 7; ++i) {
+		ASSERT_EQ(b.post(1), 0);
+		ASSERT_TRUE(b.sq.complete(i));
+	}
+	ASSERT_EQ(b.post(5), 0); // blocks 7 and 0
+	EXPECT_EQ(std::memcmp(b.page, b.mem[7].bytes, 64), 0);
+	EXPECT_EQ(std::memcmp(b.page + 64, b.mem[0].bytes, 64), 0);
+	ASSERT_TRUE(b.sq.complete(0));
+
+	ASSERT_EQ(b.post(13), 0); // too large
+	EXPECT_EQ(std::memcmp(b.page, b.mem[7].bytes, 64), 0);
+}
+
+TEST(SendQueue, NoDirectWqeUnlessOffered)
+{
+	Bare b;
+	const std::byte zero[128] = {};
+
+	ASSERT_EQ(b.post(1), 0);
+	EXPECT_EQ(std::memcmp(b.page, zero, 128), 0);
+}
+
+TEST(SendQueue, RollbackLeavesNothing)
+{
+	Bare b;
+	const TestSge s = {1, 2, 3};
+	WorkRequest wr;
+
+	b.sq.begin();
+	for (int i = 0; i < 8; ++i)
+		ASSERT_EQ(b.sq.append(wr, std::span<const TestSge>(&s, 1)), 0);
+	b.sq.rollback();
+	EXPECT_FALSE(b.sq.publish());
+	EXPECT_EQ(b.word(UBOE_JPAGE_DB), 0u);
+	EXPECT_FALSE(b.sq.complete(0));
+	for (int i = 0; i < 8; ++i)
+		ASSERT_EQ(b.post(1), 0);
+}
+
+} // namespace
