@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from common import HarnessError, QEMU_DIR, TREE, cache_dir
+from common import HarnessError, QEMU_DIR, TREE
 
 
 def run(args, command):
@@ -20,7 +20,7 @@ def run(args, command):
     # All mounts live and die with the command's own mount namespace.
     script = r'''
 set -eu
-root=$1; tree=$2; cache=$3; cwd=$4; writable=$5; shift 5
+root=$1; tree=$2; cwd=$3; writable=$4; shift 4
 show() { mkdir -p "$root$1"; mount --bind "$1" "$root$1"; }
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
@@ -31,11 +31,11 @@ show "$tree"
 for dir in $writable; do mkdir -p "$dir"; show "$dir"; done
 exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 	HOME=/root LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" CI="${CI:-}" \
-	UBOE_TREE="$tree" UBOE_CACHE=/var/cache/uboe \
+	UBOE_TREE="$tree" UBOE_BUILD="$tree/build-trixie" UBOE_CACHE=/var/cache/uboe \
 	sh -c 'cd "$0" && exec "$@"' "$cwd" "$@"
 '''
     cwd = os.getcwd() if os.getcwd().startswith(TREE) else TREE
     return subprocess.run(
         ["unshare", "--mount", "--fork", "--pid", "--kill-child", "sh", "-c",
-         script, "sh", root, TREE, cache_dir(), cwd, " ".join(args.writable)] + command,
+         script, "sh", root, TREE, cwd, " ".join(args.writable)] + command,
         check=False).returncode
