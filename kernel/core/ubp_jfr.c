@@ -19,7 +19,8 @@ int ubp_jfr_create(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx)
 	struct ubp_jfr *jfr;
 	int err;
 
-	if (ctx->shift < 6 || ctx->shift > 15 || ctx->sge_shift > 2 || ctx->flags)
+	if (ctx->shift < 6 || ctx->shift > 15 || ctx->sge_shift > 2 || ctx->flags ||
+	    le32_to_cpu(ctx->limit) >= 1u << ctx->shift)
 		return -EINVAL;
 	jfr = (struct ubp_jfr *)dev->ops->zalloc(dev, sizeof(*jfr));
 	if (!jfr)

@@ -95,6 +95,11 @@ static void ubp_sqe_payload(const union ubp_raw *r, const struct ubp_sqe_rule *r
 			    struct ubp_sqe *s)
 {
 	if (s->inl) {
+		if (rule->kind == UBP_K_READ || rule->kind == UBP_K_ATOMIC) {
+			ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN); /* nowhere to put it */
+			s->nsge = 0;
+			return;
+		}
 		memcpy(s->data.bytes, r->b + rule->ctrl, inl_len);
 		s->len = inl_len;
 		s->nsge = 0;

@@ -116,6 +116,7 @@ struct ubp_tp {
 	struct ubp_txd *txd;
 	u8 open_kind; /* kind of message whose packets are being sent, or 0 */
 	bool probing; /* after a timeout: one packet until an answer comes */
+	u32 probe_psn; /* that packet */
 	u32 srtt_us;
 	u32 rttvar_us;
 	u32 backoff;

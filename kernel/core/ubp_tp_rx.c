@@ -174,12 +174,36 @@ static void ubp_tp_cumulative(struct ubp_tp *tp, u32 end)
 		ubp_tp_progress(tp);
 }
 
+/*
+ * The first answer after a timeout. Only the probe was sent again, so when more
+ * than it has arrived the others were late, not lost: what is still missing shows
+ * up in a TPSACK or at the next timeout. Otherwise all of it is sent again.
+ */
+static void ubp_tp_answered(struct ubp_tp *tp, u32 end, bool sack)
+{
+	u32 psn;
+
+	if (likely(!tp->probing))
+		return;
+	tp->probing = false;
+	if (!sack && ubp_psn_diff(end, tp->probe_psn) <= 1)
+		return;
+	for (psn = tp->snd_una; tp->lost && psn != tp->snd_nxt; psn = ubp_psn_add(psn, 1)) {
+		struct ubp_txd *d = ubp_tp_txd(tp, psn);
+
+		if (!(d->flags & UBP_TXF_LOST))
+			continue;
+		d->flags &= ~UBP_TXF_LOST;
+		tp->lost--;
+	}
+}
+
 void ubp_tp_implied_ack(struct ubp_tp *tp, u32 psn, u32 msn)
 {
 	u32 end = ubp_psn_add(psn, 1);
 
 	if (ubp_psn_diff(end, tp->snd_una) > 0 && ubp_psn_diff(tp->snd_nxt, end) >= 0) {
-		tp->probing = false;
+		ubp_tp_answered(tp, end, false);
 		ubp_tp_cumulative(tp, end);
 	}
 	ubp_ta_answer(tp, msn, UB_RSPST_OK, 0);
@@ -251,7 +275,7 @@ static void ubp_tp_rx_sack(struct ubp_tp *tp, const u8 *p, const struct ubp_tph 
 	}
 	if (ubp_psn_diff(end, tp->snd_una) < 0)
 		return; /* overtaken by a newer one */
-	tp->probing = false;
+	ubp_tp_answered(tp, end, true);
 	ubp_tp_cumulative(tp, end);
 	ubp_tp_sacked(tp, t->psn, p + UB_SAETPH_LEN, 64u << (p[0] & 7));
 	ubp_ta_answer(tp, t->msn, UB_RSPST_OK, 0);
@@ -286,7 +310,7 @@ static void ubp_tp_rx_plain(struct ubp_tp *tp, const struct ubp_tph *t)
 	}
 	if (ubp_psn_diff(end, tp->snd_una) < 0)
 		return;
-	tp->probing = false;
+	ubp_tp_answered(tp, end, false);
 	ubp_tp_cumulative(tp, end);
 	ubp_ta_answer(tp, t->msn, t->rspst, t->rspinfo);
 }

@@ -213,6 +213,7 @@ void ubp_tp_timeout(struct ubp_tp *tp)
 	tp->rto_base = tp->now;
 	tp->backoff++;
 	/* one packet asks how things stand; the answer says what else is missing */
+	tp->probe_psn = tp->snd_una;
 	if (tp->lost)
 		ubp_tp_resend(tp);
 	tp->probing = true;
