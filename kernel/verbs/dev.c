@@ -108,7 +108,7 @@ static int uboe_dev_check(struct net_device *ndev, struct netlink_ext_ack *extac
 	other = ib_device_get_by_netdev(ndev, (enum rdma_driver_id)UBOE_DRIVER_ID);
 	if (other) {
 		ib_device_put(other);
-		return UBOE_REFUSE(ndev, extack, -EEXIST, "the interface has a uboe device already");
+		return UBOE_REFUSE(ndev, extack, -EEXIST, "the interface has a uboe device");
 	}
 	return 0;
 }

@@ -119,7 +119,7 @@ struct uboe_srq {
 struct uboe_qp {
 	struct ib_qp ib;
 	struct uboe_ref *ref;
-	struct mutex lock;
+	struct mutex lock; /* see above */
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;
