@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Sourced in a guest: uboe devices, pairs of programs, results in KTAP.
+
+# shellcheck source=../../qemu/guest/lib.sh
+. "$UBOE_GUEST_LIB"
+# shellcheck source=../ktap.sh
+. "$UBOE_TREE/tests/ktap.sh"
+
+export IBV_DRIVERS=$UBOE_BUILD/lib/libuboe
+programs=$UBOE_BUILD/tests/programs
+log=/tmp/uboe-logs
+mkdir -p "$log"
+
+# uboe_load: the module and what it needs; no link yet.
+uboe_load() {
+	vm_rdma_core
+	insmod "$UBOE_KMOD/uboe.ko" "$@"
+}
+
+# uboe_gid DEV ADDRESS: index of the address in the device's GID table, when it
+# is there.
+uboe_gid() {
+	local want index file
+
+	want=$(python3 - "$2" <<'PY'
+import ipaddress, sys
+a = ipaddress.ip_address(sys.argv[1])
+b = a.packed if a.version == 6 else bytes(10) + b"\xff\xff" + a.packed
+print(":".join(b[i:i + 2].hex() for i in range(0, 16, 2)))
+PY
+	)
+	for file in /sys/class/infiniband/"$1"/ports/1/gids/*; do
+		if [[ $(cat "$file") == "$want" ]]; then
+			index=${file##*/}
+			echo "$index"
+			return 0
+		fi
+	done
+	return 1
+}
+
+# uboe_loop [MTU]: uboe0 and uboe1 on the two ends of a veth pair of this guest.
+uboe_loop() {
+	vm_veth_loop "${1:-1500}"
+	rdma link add uboe0 type uboe netdev veth0
+	rdma link add uboe1 type uboe netdev veth1
+	vm_until 10 uboe_gid uboe0 10.1.0.1 >/dev/null
+	vm_until 10 uboe_gid uboe1 10.1.0.2 >/dev/null
+}
+
+# uboe_counter DEV NAME
+uboe_counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
+
+# uboe_counters DEV: those that are not zero
+uboe_counters() {
+	local file value
+
+	for file in /sys/class/infiniband/"$1"/ports/1/hw_counters/*; do
+		value=$(cat "$file" 2>/dev/null) || continue
+		[[ ${file##*/} == lifespan || $value == 0 ]] || printf '%s=%s ' "${file##*/}" "$value"
+	done
+	echo
+}
+
+# uboe_pair NAME PROGRAM ARGS...: server on uboe1, client on uboe0, both must end well.
+uboe_pair() {
+	local name=$1 program=$2 server status=0 gid0 gid1
+	local dev=-d gid=-x
+
+	shift 2
+	gid0=$(uboe_gid uboe0 10.1.0.1) && gid1=$(uboe_gid uboe1 10.1.0.2) || {
+		ktap_not_ok "$name"
+		return 0
+	}
+	[[ $program == ibv_* ]] && gid=-g
+	timeout "${PAIR_TIMEOUT:-120}" "$program" $dev uboe1 $gid "$gid1" "$@" >"$log/server" 2>&1 &
+	server=$!
+	vm_until 10 sh -c 'ss -ltn | grep -q ":18515 "' || true
+	timeout "${PAIR_TIMEOUT:-120}" "$program" $dev uboe0 $gid "$gid0" "$@" 127.0.0.1 \
+		>"$log/client" 2>&1 || status=$?
+	wait $server || status=$?
+	if ((status == 0)); then
+		ktap_ok "$name"
+	else
+		tail -n 8 "$log/client" "$log/server" | sed 's/^/# /'
+		uboe_counters uboe0 | sed 's/^/# uboe0: /'
+		uboe_counters uboe1 | sed 's/^/# uboe1: /'
+		ktap_not_ok "$name"
+	fi
+}
+
+# uboe_impair DEV SPEC
+uboe_impair() { echo "$2" >"/sys/kernel/debug/uboe/$1/impair"; }
+
+# uboe_gone: no object of any process is left on the devices
+uboe_gone() {
+	local left
+
+	left=$(rdma resource show 2>/dev/null | grep -oE '(qp|cq|mr|srq|ctx|pd) [1-9][0-9]*' || true)
+	[[ -z $left ]] || {
+		echo "# left: $left"
+		return 1
+	}
+}
