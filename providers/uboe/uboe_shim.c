@@ -362,8 +362,10 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
 		goto free_qp;
 	}
 	attr->cap = core.cap;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
 		uboe_core_qp_set_ex(&vqp->qp_ex, attr->send_ops_flags);
+		vqp->comp_mask |= VERBS_QP_EX;
+	}
 	return qp;
 
 free_qp:
