@@ -70,9 +70,13 @@ void uboe_trace_drop(struct ubp_dev *dev, u32 stat);
 #define ubp_read_begin() rcu_read_lock()
 #define ubp_read_end() rcu_read_unlock()
 
+/* soft/crc.c: vector code where there is any; not worth it for short pieces */
+u32 uboe_crc32(u32 crc, const void *p, size_t len);
+#define UBP_CRC_SHORT 256u
+
 static inline u32 ubp_os_crc32(u32 crc, const void *p, size_t len)
 {
-	return crc32_le(crc, p, len);
+	return len < UBP_CRC_SHORT ? crc32_le(crc, p, len) : uboe_crc32(crc, p, len);
 }
 
 #endif /* UBP_OS_KERNEL_H */

@@ -225,6 +225,7 @@ int uboe_soft_init(void)
 		uboe_sock_exit();
 		return err;
 	}
+	uboe_crc_init();
 	uboe_debugfs_init();
 	return 0;
 }
@@ -250,6 +251,7 @@ void uboe_soft_exit(void)
 	uboe_notify_exit();
 	uboe_sock_exit();
 	uboe_soft_wait();
+	uboe_crc_exit();
 	synchronize_rcu(); /* uboe_encap_rcv() */
 	rcu_barrier(); /* ops->free_later and kfree_rcu() of ours */
 }

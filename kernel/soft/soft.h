@@ -190,6 +190,10 @@ void uboe_impair_stop(struct uboe_soft *sf);
 void uboe_impair_free(struct uboe_soft *sf);
 bool uboe_impair(struct uboe_soft *sf, struct sk_buff *skb); /* true: the packet was taken */
 
+/* crc.c */
+void uboe_crc_init(void);
+void uboe_crc_exit(void);
+
 /* debugfs.c */
 void uboe_debugfs_init(void);
 void uboe_debugfs_exit(void);
