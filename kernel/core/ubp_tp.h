@@ -184,6 +184,8 @@ void ubp_tp_drop_held(struct ubp_tp *tp);
 
 /* ubp_tpcm.c */
 void ubp_tpcm_open(struct ubp_tp *tp);
+/* The peer seems to be open already: ask again soon */
+void ubp_tpcm_hurry(struct ubp_tp *tp);
 void ubp_tpcm_close(struct ubp_tp *tp);
 void ubp_tpcm_timer(struct ubp_tp *tp);
 void ubp_tpcm_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *body, u32 len);

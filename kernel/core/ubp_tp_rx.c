@@ -95,7 +95,12 @@ bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct
 {
 	s32 d = ubp_psn_diff(t->psn, tp->rcv_nxt);
 
-	ubp_tp_opened(tp); /* who sends data knows our numbers */
+	if (unlikely(tp->state == UBP_TP_OPENING)) {
+		/* could be of an earlier channel under these numbers: only TPCM tells */
+		ubp_stat(tp->dev, UBP_D_WRONG_STATE);
+		ubp_tpcm_hurry(tp);
+		return false;
+	}
 	if (tp->state == UBP_TP_FAILED && tp->rsp.blocked != UB_RSPST_ERROR) {
 		ubp_stat(tp->dev, UBP_D_WRONG_STATE);
 		ubp_tpcm_close(tp); /* the first one may have been lost */

@@ -2,7 +2,8 @@
 /*
  * Channel set-up, TPCM v1 (docs/decisions/0001, docs/wire.md). Both ends send
  * REQ from RTR on; a REQ is answered with REP, a REP with READY. An end may
- * send data once any message or packet proves that the peer has its numbers.
+ * send data once a message proves that the peer has its numbers, and takes none
+ * before: packets do not say which incarnation they are from.
  */
 #include "ubp_tp.h"
 
@@ -85,6 +86,16 @@ void ubp_tpcm_open(struct ubp_tp *tp)
 	tp->cm_at = tp->now + tp->cm_wait_us * 1000ull;
 	ubp_cm_send(tp, UB_TPCM_REQ);
 	ubp_tp_arm(tp);
+}
+
+void ubp_tpcm_hurry(struct ubp_tp *tp)
+{
+	u64 soon = tp->now + UBP_CM_FIRST_US * 1000ull;
+
+	if (tp->cm_at <= soon)
+		return;
+	tp->cm_at = soon;
+	tp->cm_wait_us = UBP_CM_FIRST_US;
 }
 
 void ubp_tpcm_close(struct ubp_tp *tp)
@@ -171,12 +182,11 @@ static bool ubp_cm_accept(struct ubp_tp *tp, const struct ubp_cm *m)
 
 static void ubp_cm_closed(struct ubp_tp *tp, const struct ubp_cm *m)
 {
-	if (tp->state != UBP_TP_OPEN || !tp->peer_known || m->xid != tp->peer_xid) {
+	if (tp->state != UBP_TP_OPEN || m->xid != tp->peer_xid || m->peer_xid != tp->xid) {
 		ubp_stat(tp->dev, UBP_D_TPCM_STALE);
 		return;
 	}
-	if (m->peer_xid == tp->xid)
-		ubp_tp_implied_ack(tp, m->psn, m->exec_msn);
+	ubp_tp_implied_ack(tp, m->psn, m->exec_msn);
 	ubp_tp_lost(tp);
 }
 

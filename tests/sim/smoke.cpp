@@ -127,7 +127,7 @@ bool same(const memory &x, std::uint32_t xo, const memory &y, std::uint32_t yo, 
 void all(bool v6, std::uint16_t mtu, unsigned loss, std::uint32_t len)
 {
 	wire w(v6, mtu);
-	unsigned ms = loss ? 3000 : 20;
+	unsigned ms = loss ? 20000 : 20;
 	char name[100];
 	auto say = [&](bool good, const char *what) {
 		std::snprintf(name, sizeof(name), "%s: %u bytes, MTU %u, IPv%d, %s", what, len, mtu,
