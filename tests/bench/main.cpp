@@ -5,9 +5,11 @@
 //   sample ROW SIZE SUBJECT RUN COUNT NANOSECONDS MEDIAN P99 PACKETS
 //   failed ROW SIZE SUBJECT REASON
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 
 #include <getopt.h>
+#include <unistd.h>
 
 #include "crc.hpp"
 #include "error.hpp"
@@ -26,19 +28,23 @@ const char usage[] =
 	"  -f FACTOR               multiplies the numbers of messages\n"
 	"  ROW                     write, read, send or faa, with -lat for latency,\n"
 	"                          and a size: write:4096, send-lat:8\n"
+	"  --hold FILE             before the measured part make FILE.begin and wait\n"
+	"                          until it has gone; FILE.end after it\n"
 	"  --crc                   bytes a second of table-driven CRC-32 here\n";
 
 struct Arguments {
 	int pairs = 5;
 	double factor = 1;
 	bool crc = false;
+	std::string hold;
 	std::vector<Subject> subjects;
 	std::vector<std::string> rows;
 };
 
 bool parse(int argc, char **argv, Arguments &arguments)
 {
-	const option names[] = {{"crc", no_argument, nullptr, 'c'}, {}};
+	const option names[] = {{"crc", no_argument, nullptr, 'c'},
+				{"hold", required_argument, nullptr, 'H'}, {}};
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "n:f:s:h", names, nullptr)) != -1) {
@@ -46,6 +52,7 @@ bool parse(int argc, char **argv, Arguments &arguments)
 		case 'n': arguments.pairs = std::atoi(optarg); break;
 		case 'f': arguments.factor = std::atof(optarg); break;
 		case 's': arguments.subjects.push_back(Subject::parse(optarg)); break;
+		case 'H': arguments.hold = optarg; break;
 		case 'c': arguments.crc = true; break;
 		default: return false;
 		}
@@ -84,6 +91,15 @@ template <class Step> bool attempt(Runner &runner, const Row &row, Step step)
 	}
 }
 
+/// For a profiler that watches the measured part only.
+void wait_for_leave(const std::string &path)
+{
+	if (!std::ofstream(path))
+		uboe::fail_errno("make " + path);
+	while (access(path.c_str(), F_OK) == 0)
+		usleep(20000);
+}
+
 bool measure(const Row &row, const Arguments &arguments)
 {
 	std::vector<Runner> runners;
@@ -97,6 +113,8 @@ bool measure(const Row &row, const Arguments &arguments)
 			r.rig->connect();
 			r.rig->run(row.warm_up);
 		});
+	if (!arguments.hold.empty())
+		wait_for_leave(arguments.hold + ".begin");
 	for (int pair = 0; pair < arguments.pairs; ++pair) {
 		// Who goes first changes from pair to pair.
 		for (std::size_t i = 0; i < runners.size(); ++i) {
@@ -110,6 +128,8 @@ bool measure(const Row &row, const Arguments &arguments)
 			});
 		}
 	}
+	if (!arguments.hold.empty())
+		wait_for_leave(arguments.hold + ".end");
 	for (Runner &r : runners)
 		good &= attempt(r, row, [&] { r.rig->verify(); });
 	return good;

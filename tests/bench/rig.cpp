@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <new>
 
 #include <sched.h>
@@ -95,6 +97,19 @@ void Patience::idle()
 	sched_yield();
 	if (turns_ % 64 == 0 && now_ns() - since_ > limit_ns)
 		throw Failure("no progress for 20 s");
+}
+
+std::uint64_t sent_packets()
+{
+	std::uint64_t packets = 0;
+
+	for (const auto &entry : std::filesystem::directory_iterator("/sys/class/net")) {
+		std::ifstream in(entry.path() / "statistics/tx_packets");
+		std::uint64_t value = 0;
+		if (in >> value)
+			packets += value;
+	}
+	return packets;
 }
 
 void summarise(std::vector<std::uint64_t> &times, Sample &sample)

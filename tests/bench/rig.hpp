@@ -112,6 +112,9 @@ private:
 std::unique_ptr<Rig> make_verbs_rig(const Subject &subject, const Row &row);
 std::unique_ptr<Rig> make_tcp_rig(const Subject &subject, const Row &row);
 
+/// Packets that the network devices have sent. Both ends are in this machine.
+std::uint64_t sent_packets();
+
 /// Median and 99th percentile of single times.
 void summarise(std::vector<std::uint64_t> &times, Sample &sample);
 

@@ -105,6 +105,7 @@ public:
 		child_.stream().send_line((row_.latency ? "echo " : "receive ") +
 					  std::to_string(count));
 		child_.stream().expect("ready");
+		const std::uint64_t packets = sent_packets();
 		const std::uint64_t start = now_ns();
 		std::uint64_t last = start;
 		for (std::uint32_t i = 0; i < count; ++i) {
@@ -119,6 +120,7 @@ public:
 		if (!row_.latency)
 			read_all(fd, &answer, 1);
 		sample.nanoseconds = (now_ns() - start) / (row_.latency ? 2 : 1);
+		sample.packets = sent_packets() - packets;
 		if (row_.latency)
 			summarise(times, sample);
 		return sample;

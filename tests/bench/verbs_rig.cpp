@@ -4,8 +4,6 @@
 // signal_every-th asks for a completion.
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "error.hpp"
@@ -22,20 +20,6 @@ constexpr unsigned sleep_limit_s = 20;
 std::uint8_t pattern(std::size_t at)
 {
 	return static_cast<std::uint8_t>(at * 37 + (at >> 8) + 1);
-}
-
-/// Packets that the network devices have sent. Both ends are in this machine.
-std::uint64_t sent_packets()
-{
-	std::uint64_t packets = 0;
-
-	for (const auto &entry : std::filesystem::directory_iterator("/sys/class/net")) {
-		std::ifstream in(entry.path() / "statistics/tx_packets");
-		std::uint64_t value = 0;
-		if (in >> value)
-			packets += value;
-	}
-	return packets;
 }
 
 /// What each of the two processes has.
