@@ -498,6 +498,9 @@ void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct u
 	if (m->done == m->s.len && m->issued)
 		m->answered = true;
 	ubp_tp_implied_ack(tp, psn, msn);
+	/* a TPACK may have said it all before: then that changed nothing */
+	if (m->answered && j->state == UBOE_JS_READY)
+		ubp_ini_retire(j);
 }
 
 static void ubp_ini_flush_ring(struct ubp_jetty *j)
