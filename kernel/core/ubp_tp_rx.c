@@ -138,8 +138,9 @@ static void ubp_tp_rtt(struct ubp_tp *tp, const struct ubp_txd *d)
 {
 	u32 rtt, delta;
 
-	if ((d->flags & (UBP_TXF_ASKED | UBP_TXF_AGAIN)) != UBP_TXF_ASKED)
-		return; /* Karn: a resent packet measures nothing */
+	/* Karn: a resent packet measures nothing, nor does one that waited behind a gap */
+	if ((d->flags & (UBP_TXF_ASKED | UBP_TXF_AGAIN | UBP_TXF_SACKED)) != UBP_TXF_ASKED)
+		return;
 	rtt = (u32)(tp->now / 1000) - d->sent_us;
 	if (!tp->srtt_us) {
 		tp->srtt_us = rtt ? rtt : 1;
@@ -219,8 +220,8 @@ static void ubp_tp_mark_lost(struct ubp_tp *tp, struct ubp_txd *d, u32 psn)
 	if (d->flags & (UBP_TXF_SACKED | UBP_TXF_LOST))
 		return;
 	d->flags |= UBP_TXF_LOST;
-	tp->lost++;
-	if (ubp_psn_before(psn, tp->rtx_at) || ubp_psn_before(tp->rtx_at, tp->snd_una))
+	/* behind others, rtx_at stays a bound for them even when it is before snd_una */
+	if (!tp->lost++ || ubp_psn_before(psn, tp->rtx_at))
 		tp->rtx_at = psn;
 }
 
