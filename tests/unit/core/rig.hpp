@@ -48,20 +48,39 @@ inline std::size_t tph_at(const bytes &p)
 	return (p[0] >> 4 == 4 ? UB_IPV4_LEN : UB_IPV6_LEN) + UB_UDP_LEN;
 }
 
+/* A host whose next random numbers a test may choose */
+class host final : public ubsim::host
+{
+      public:
+	using ubsim::host::host;
+
+	std::uint32_t random() override
+	{
+		if (forced.empty())
+			return ubsim::host::random();
+		std::uint32_t v = forced.front();
+
+		forced.erase(forced.begin());
+		return v;
+	}
+
+	std::vector<std::uint32_t> forced; /* of a channel: xid, first PSN */
+};
+
 /* One host with a completion queue for each direction, a receive queue, memory and a jetty */
 struct end {
-	ubsim::host h;
+	host h;
 	address self;
 	ubsim::jfc tx{ h, 1, 8 };
 	ubsim::jfc rx{ h, 2, 8 };
 	ubsim::jfr r{ h, 1, 6, 1, pd };
-	ubsim::memory m{ 0x10000, 1 << 18, 12 };
+	ubsim::memory m;
 	std::unique_ptr<ubsim::rc> q;
 	std::uint32_t id;
 
 	end(address a, std::uint32_t jetty, const ubp_config &cfg = ubsim::host::small_config(),
-	    const ubsim::jetty_options &opt = {})
-		: h(cfg), self(a), id(jetty)
+	    const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18)
+		: h(cfg), self(a), m(0x10000, room, 12), id(jetty)
 	{
 		h.register_memory(seg_id, seg_token, pd, access_all, m);
 		q = std::make_unique<ubsim::rc>(h, jetty, tx, rx, r, opt);
@@ -98,8 +117,8 @@ struct pair {
 	end b;
 
 	explicit pair(bool v6 = false, const ubp_config &cfg = ubsim::host::small_config(),
-		      const ubsim::jetty_options &opt = {})
-		: a(addr(v6, 1), 0x101, cfg, opt), b(addr(v6, 2), 0x202, cfg, opt)
+		      const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18)
+		: a(addr(v6, 1), 0x101, cfg, opt, room), b(addr(v6, 2), 0x202, cfg, opt, room)
 	{
 	}
 
