@@ -127,12 +127,10 @@ static void uboe_impair_send(struct uboe_impair *im, struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
 
-	rcu_read_lock();
 	while ((skb = __skb_dequeue(out))) {
 		memset(skb->cb, 0, sizeof(skb->cb));
 		uboe_tx_out(im->sf, skb);
 	}
-	rcu_read_unlock();
 }
 
 static enum hrtimer_restart uboe_impair_fire(struct hrtimer *t)
@@ -191,7 +189,7 @@ static void uboe_impair_one(struct uboe_impair *im, struct sk_buff *skb, struct 
 	__skb_queue_tail(out, skb);
 }
 
-/* Under RCU, BHs off, the core's jetty lock held. Return: the packet was taken. */
+/* BHs are off, the core's jetty lock is held. Return: the packet was taken. */
 bool uboe_impair(struct uboe_soft *sf, struct sk_buff *skb)
 {
 	struct uboe_impair *im = sf->impair;

@@ -123,26 +123,31 @@ static u32 uboe_cookie6(const struct dst_entry *dst)
 
 static struct dst_entry *uboe_route_lookup(struct uboe_soft *sf, const struct ubp_path *path)
 {
-	return path->v4 ? uboe_route4(sf, path) : uboe_route6(sf, path);
+	struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = path->v4 ? uboe_route4(sf, path) : uboe_route6(sf, path);
+	rcu_read_unlock();
+	return dst;
 }
 
-/* Replace a missing or stale route. Return: the new one, good until the end of the RCU section */
+/* Replace a missing or stale route. Return: the new one, good while BHs are off */
 static struct dst_entry *uboe_route_renew(struct uboe_soft *sf, const struct ubp_path *path,
 					  struct uboe_route *rt)
 {
 	struct dst_entry *dst, *old;
 
 	dst = uboe_route_lookup(sf, path);
-	spin_lock_bh(&rt->lock);
+	spin_lock(&rt->lock);
 	if (dst)
 		WRITE_ONCE(rt->cookie, path->v4 ? 0 : uboe_cookie6(dst));
 	old = rcu_replace_pointer(rt->dst, dst, lockdep_is_held(&rt->lock));
-	spin_unlock_bh(&rt->lock);
+	spin_unlock(&rt->lock);
 	dst_release(old);
 	return dst;
 }
 
-/* Give the packet its route. Under RCU; false: there is none. */
+/* Give the packet its route. BHs are off, which is all the RCU that it needs; false: none. */
 bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk_buff *skb)
 {
 	struct uboe_route *rt = path->home;
@@ -155,7 +160,7 @@ bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk
 		skb_dst_set(skb, dst);
 		return true;
 	}
-	dst = rcu_dereference(rt->dst);
+	dst = rcu_dereference_bh(rt->dst);
 	if (unlikely(!dst || !dst_check(dst, READ_ONCE(rt->cookie)))) {
 		dst = uboe_route_renew(sf, path, rt);
 		if (!dst)

@@ -65,10 +65,9 @@ static void uboe_out_put(struct uboe_soft *sf)
 
 static void uboe_skb_done(struct sk_buff *skb)
 {
-	/* keeps uboe_soft until uboe_soft_exit() has waited for a grace period */
-	rcu_read_lock();
+	preempt_disable(); /* an RCU section: uboe_drain_once() waits for us */
 	uboe_out_put(skb_shinfo(skb)->destructor_arg);
-	rcu_read_unlock();
+	preempt_enable();
 }
 
 /* Packets that are out: never less than the truth once nobody allocates any more */
@@ -165,18 +164,37 @@ static bool uboe_tx_no_memory(struct uboe_soft *sf, const struct ubp_path *path)
 	return false;
 }
 
+/*
+ * BHs are off: head and data come from the stack's per-CPU caches. Page fragments
+ * for the data, because slab memory would be cleared first on many kernels.
+ */
+static struct sk_buff *uboe_skb_alloc(const struct uboe_soft *sf, u32 len)
+{
+	u32 size = SKB_DATA_ALIGN(sf->headroom + len + sf->tailroom) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct sk_buff *skb;
+	void *data;
+
+	data = napi_alloc_frag(size);
+	if (unlikely(!data))
+		return alloc_skb(sf->headroom + len + sf->tailroom, GFP_ATOMIC | __GFP_NOWARN);
+	skb = napi_build_skb(data, size);
+	if (unlikely(!skb))
+		skb_free_frag(data);
+	return skb;
+}
+
 bool uboe_tx_alloc(struct ubp_dev *dev, struct ubp_path *path, u32 len, struct ubp_txbuf *buf)
 {
 	struct uboe_soft *sf = uboe_soft_of(dev);
 	struct sk_buff *skb;
 
+	lockdep_assert_in_softirq();
 	if (unlikely(uboe_out_full(sf))) {
 		uboe_tx_wait(sf, path);
 		return false;
 	}
-	/* BHs are off: the stack's per-CPU cache of freed heads may be used */
-	skb = __alloc_skb(sf->headroom + len + sf->tailroom, GFP_ATOMIC | __GFP_NOWARN,
-			  softirq_count() ? SKB_ALLOC_NAPI : 0, NUMA_NO_NODE);
+	skb = uboe_skb_alloc(sf, len);
 	if (unlikely(!skb))
 		return uboe_tx_no_memory(sf, path);
 	skb_reserve(skb, sf->headroom);
@@ -194,7 +212,7 @@ void uboe_tx_free(struct ubp_dev *dev, struct ubp_txbuf *buf)
 	kfree_skb(buf->cookie);
 }
 
-/* A complete packet with its route leaves. Under RCU, BHs off. */
+/* A complete packet with its route leaves. BHs are off. */
 void uboe_tx_out(struct uboe_soft *sf, struct sk_buff *skb)
 {
 	struct net *net = dev_net(sf->ndev);
@@ -224,14 +242,12 @@ void uboe_tx_send(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *
 	skb->dev = sf->ndev;
 	trace_uboe_tx(sf->ndev, skb->data, skb->len);
 
-	rcu_read_lock();
 	if (unlikely(!uboe_route_set(sf, path, skb))) {
 		uboe_soft_count(sf, UBOE_SD_NO_ROUTE);
 		kfree_skb(skb);
 	} else if (!static_branch_unlikely(&uboe_impair_key) || !uboe_impair(sf, skb)) {
 		uboe_tx_out(sf, skb);
 	}
-	rcu_read_unlock();
 }
 
 int uboe_xmit_init(struct uboe_soft *sf)
