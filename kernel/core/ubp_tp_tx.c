@@ -204,6 +204,9 @@ void ubp_tp_timeout(struct ubp_tp *tp)
 	for (psn = tp->snd_una; psn != tp->snd_nxt; psn = ubp_psn_add(psn, 1)) {
 		struct ubp_txd *d = ubp_tp_txd(tp, psn);
 
+		/* the first one may lack nothing but its acknowledgement, so ask with it */
+		if (psn == tp->snd_una && d->kind)
+			d->flags &= ~UBP_TXF_SACKED;
 		if (d->flags & (UBP_TXF_SACKED | UBP_TXF_LOST))
 			continue;
 		d->flags |= UBP_TXF_LOST;
