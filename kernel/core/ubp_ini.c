@@ -197,6 +197,8 @@ void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 	n = ubp_msg_plen(m, d->off, tp->mtu);
 	if (m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC) {
 		n = ubp_msg_seg_len(m, d->off);
+		if (ini->rd_head == ini->rd_tail)
+			ini->answer_at = tp->now;
 		ubp_ini_expect(ini, m, d, n, psn);
 	}
 	m->sent += n;
@@ -489,6 +491,7 @@ void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct u
 		ubp_stat(tp->dev, UBP_D_TA_RESPONSE);
 		return;
 	}
+	ini->answer_at = tp->now;
 	if (!ubp_ini_place(tp, rd, t, ta) || !t->last)
 		return;
 	m = ubp_ini_msg(ini, rd->msg);

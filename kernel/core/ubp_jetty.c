@@ -464,13 +464,32 @@ void ubp_ta_lost(struct ubp_tp *tp)
 		ubp_jetty_need_kick(j, true);
 }
 
+/*
+ * A peer that acknowledged a Read and went away before it answered: nothing is
+ * in flight then, so no retransmission finds out. UBP_NEVER: no such wait
+ */
+static u64 ubp_ta_answer_deadline(const struct ubp_tp *tp)
+{
+	const struct ubp_ini *ini = tp->jetty->ini;
+
+	if (ini->rd_head == ini->rd_tail || !tp->lost_after || tp->snd_una != tp->snd_nxt)
+		return UBP_NEVER;
+	return max_t(u64, ini->answer_at, tp->rto_base) + tp->lost_after;
+}
+
 u64 ubp_ta_deadline(const struct ubp_tp *tp)
 {
-	return tp->jetty->ini ? tp->jetty->ini->rnr_at : UBP_NEVER;
+	const struct ubp_ini *ini = tp->jetty->ini;
+
+	return ini ? min_t(u64, ini->rnr_at, ubp_ta_answer_deadline(tp)) : UBP_NEVER;
 }
 
 void ubp_ta_timer(struct ubp_tp *tp)
 {
+	if (ubp_ta_answer_deadline(tp) <= tp->now) {
+		ubp_tp_lost(tp);
+		return;
+	}
 	tp->jetty->ini->rnr_at = UBP_NEVER;
 	ubp_tp_output(tp);
 }

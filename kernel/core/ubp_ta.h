@@ -55,6 +55,7 @@ struct ubp_rd {
  * struct ubp_ini - initiator
  * @head, @next, @tail: oldest, next to send, next free message; run freely
  * @stopped: a message failed; nothing new is sent, those before it complete
+ * @answer_at: when a Read or atomic began to wait, or an answer arrived last
  */
 struct ubp_ini {
 	u32 head;
@@ -65,6 +66,7 @@ struct ubp_ini {
 	u16 next_ssn;
 	bool stopped;
 	u64 rnr_at;
+	u64 answer_at;
 	struct ubp_rd rd[UBP_MAX_RD];
 	struct ubp_msg msg[UBP_MSG_WIN];
 };
