@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Speaks uverbs to a uboe device without a provider: what the kernel refuses, and
+what it leaves behind when any one of its allocations fails. Results in KTAP."""
+
+import ctypes
+import errno
+import os
+import struct
+import sys
+
+GET_CONTEXT, ALLOC_PD, REG_MR, CREATE_CQ, CREATE_QP = 0, 3, 9, 18, 24
+ARENA_BASE, MAX_ARENAS, ARENA_MAX = 0x10000, 4096, 64 << 20
+PAGE, MB = os.sysconf("SC_PAGESIZE"), 1 << 20
+PROT_RW, MAP_SHARED, MAP_PRIVATE, MAP_ANON = 3, 1, 2, 0x20
+LOCAL, WRITE, READ, ATOMIC, MW, ZERO, ODP = 1, 2, 4, 8, 16, 32, 64
+RC, UC, UD = 2, 3, 4
+NOSUP, INVAL = -errno.EOPNOTSUPP, -errno.EINVAL
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+
+
+class Fault:
+    """Lets the nth allocation of one system call fail."""
+
+    path = "/proc/thread-self/fail-nth"
+    nth = 0
+    reached = False
+
+    def __enter__(self):
+        if self.nth:
+            self.file = os.open(self.path, os.O_RDWR)
+            os.pwrite(self.file, b"%d\0" % self.nth, 0)
+
+    def __exit__(self, *_):
+        if self.nth:
+            left = int(os.pread(self.file, 16, 0).split(b"\0")[0] or 0)
+            os.pwrite(self.file, b"0\0", 0)
+            os.close(self.file)
+            self.reached = left == 0
+
+
+fault = Fault()
+
+
+class Context:
+    """An open device: methods return a negative errno, or 0 and set self.out."""
+
+    def __init__(self):
+        self.fd = os.open("/dev/infiniband/uverbs0", os.O_RDWR | os.O_CLOEXEC)
+        self.out = b""
+
+    def close(self):
+        os.close(self.fd)
+
+    def command(self, number, core, driver, out_len):
+        out = ctypes.create_string_buffer(out_len)
+        body = struct.pack("Q", ctypes.addressof(out)) + core + driver
+        request = struct.pack("IHH", number, (8 + len(body)) // 4, out_len // 4) + body
+        buf = ctypes.create_string_buffer(request, len(request))
+        with fault:
+            ret = libc.write(self.fd, buf, len(request))
+            err = ctypes.get_errno()
+        self.out = out.raw
+        return -err if ret < 0 else 0
+
+    def get(self, version=1, flags=0, tail=b"", cut=0):
+        driver = struct.pack("II", version, flags)
+        return self.command(GET_CONTEXT, b"", driver[:len(driver) - cut] + tail, 8 + 32)
+
+    def arena(self, number, size, prot=PROT_RW, flags=MAP_SHARED, page=None):
+        page = ARENA_BASE + number if page is None else page
+        with fault:
+            at = libc.mmap(None, size, prot, flags, self.fd, page * PAGE)
+            err = ctypes.get_errno()
+        self.out = at
+        return -err if at == ctypes.c_void_p(-1).value else 0
+
+    def pd(self):
+        return self.command(ALLOC_PD, b"", b"", 4)
+
+    def cq(self, ring, rec, shift=6, flags=0, cqe=10, vector=0, tail=b"", cut=0):
+        core = struct.pack("QIIiI", 0, cqe, vector, -1, 0)
+        driver = struct.pack("QQII", ring, rec, shift, flags)
+        return self.command(CREATE_CQ, core, driver[:len(driver) - cut] + tail, 8 + 8)
+
+    def mr(self, pd, start, length, iova, access):
+        core = struct.pack("QQQII", start, length, iova, pd, access)
+        return self.command(REG_MR, core, b"", 12)
+
+    def qp(self, pd, cq, **kw):
+        a = {"sq": at(0, 8192), "page": at(0, 16384), "ring": at(0, 20480),
+             "idx": at(0, 24576), "rec": at(0, 28672), "shift": 6, "sge_shift": 0,
+             "sq_shift": 6, "flags": 0, "type": RC, "send_wr": 10, "recv_wr": 10,
+             "send_sge": 1, "recv_sge": 1, "inline": 0, "rsvd": 0, "rq_rsvd": 0, "tail": b""}
+        a.update(kw)
+        core = struct.pack("QIIIIIIIIIBBBB", 0, pd, cq, cq, 0, a["send_wr"], a["recv_wr"],
+                           a["send_sge"], a["recv_sge"], a["inline"], 0, a["type"], 0, 0)
+        driver = struct.pack("QQQQQBBB5xBB2xI", a["sq"], a["page"], a["ring"], a["idx"],
+                             a["rec"], a["shift"], a["sge_shift"], a["rq_rsvd"],
+                             a["sq_shift"], a["rsvd"], a["flags"])
+        return self.command(CREATE_QP, core, driver + a["tail"], 32 + 8)
+
+    def handle(self):
+        return struct.unpack("I", self.out[:4])[0]
+
+
+def at(arena, offset):
+    return arena << 32 | offset
+
+
+class Report:
+    count = failed = 0
+
+    def result(self, ok, name, note=""):
+        self.count += 1
+        self.failed += not ok
+        print("%s %d %s%s" % ("ok" if ok else "not ok", self.count, name,
+                              "" if ok else " # " + note), flush=True)
+
+    def expect(self, name, got, want):
+        want = want if isinstance(want, tuple) else (want,)
+        self.result(got in want, name, "got %d, not %s" % (got, want))
+
+
+report = Report()
+
+
+def opened():
+    context = Context()
+    if context.get() or context.arena(0, MB):
+        raise SystemExit("Bail out! no context")
+    return context
+
+
+def test_context():
+    for name, args, want in (
+            ("unknown version", {"version": 2}, NOSUP), ("unknown flag", {"flags": 1}, NOSUP),
+            ("short request", {"cut": 4}, INVAL),
+            ("unknown tail", {"tail": b"\1" + bytes(7)}, NOSUP),
+            ("longer request that says no more", {"tail": bytes(8)}, 0)):
+        context = Context()
+        report.expect("context: " + name, context.get(**args), want)
+        context.close()
+
+
+def test_arena():
+    c = opened()
+    for name, args, want in (
+            ("number in use", (0, MB), -errno.EBUSY), ("number too high", (MAX_ARENAS, PAGE), INVAL),
+            ("number below", (0, PAGE, PROT_RW, MAP_SHARED, ARENA_BASE - 1), INVAL),
+            ("offset 0", (0, PAGE, PROT_RW, MAP_SHARED, 0), INVAL),
+            ("private", (1, PAGE, PROT_RW, MAP_PRIVATE), INVAL),
+            ("executable", (1, PAGE, 7), -errno.EPERM), ("too large", (1, ARENA_MAX + PAGE), INVAL),
+            ("highest number", (MAX_ARENAS - 1, PAGE), 0)):
+        report.expect("arena: " + name, c.arena(*args), want)
+    report.expect("arena: unmapped again", c.arena(2, 2 * PAGE), 0)
+    libc.munmap(c.out, 2 * PAGE)
+    report.expect("cq in an arena that is not mapped any more", c.cq(at(2, 0), at(2, PAGE)), 0)
+    c.close()
+
+
+def test_cq():
+    c = opened()
+    last = MB - PAGE
+    for name, args, want in (
+            ("fine", {}, 0), ("unaligned ring", {"ring": at(0, 32)}, INVAL),
+            ("no such arena", {"ring": at(7, 0)}, INVAL),
+            ("arena number 2^32-1", {"ring": at(0xffffffff, 0)}, INVAL),
+            ("ring that ends at the end", {"ring": at(0, last)}, 0),
+            ("ring beyond the end", {"ring": at(0, last + 64)}, INVAL),
+            ("offset near 2^32", {"ring": at(0, 0xffffffc0)}, INVAL),
+            ("record beyond the end", {"rec": at(0, MB)}, INVAL),
+            ("shift 5", {"shift": 5}, INVAL), ("shift 21", {"shift": 21}, INVAL),
+            ("shift 2^31 + 6", {"shift": 0x80000006}, INVAL),
+            ("ring larger than the arena", {"shift": 20}, INVAL),
+            ("more entries than the ring", {"cqe": 65}, INVAL), ("no entries", {"cqe": 0}, INVAL),
+            ("2^32-1 entries", {"cqe": 0xffffffff}, INVAL), ("unknown flag", {"flags": 1}, NOSUP),
+            ("unknown tail", {"tail": bytes(7) + b"\1"}, NOSUP), ("short", {"cut": 4}, INVAL),
+            ("no such vector", {"vector": 4096}, INVAL)):
+        a = {"ring": at(0, 0), "rec": at(0, PAGE)}
+        a.update(args)
+        report.expect("cq: " + name, c.cq(**a), want)
+    c.close()
+
+
+def test_qp():
+    c = opened()
+    c.pd()
+    pd = c.handle()
+    c.cq(at(0, 0), at(0, PAGE))
+    cq = c.handle()
+    for name, args, want in (
+            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 1}, NOSUP),
+            ("reserved byte", {"rsvd": 1}, INVAL), ("reserved byte of rq", {"rq_rsvd": 1}, INVAL),
+            ("UD", {"type": UD}, NOSUP), ("UC", {"type": UC}, NOSUP),
+            ("sq shift 16", {"sq_shift": 16}, INVAL), ("sq shift 255", {"sq_shift": 255}, INVAL),
+            ("rq shift 5", {"shift": 5}, INVAL), ("rq shift 16", {"shift": 16}, INVAL),
+            ("sge shift 3", {"sge_shift": 3}, INVAL), ("sge shift 255", {"sge_shift": 255}, INVAL),
+            ("more sends than the ring", {"send_wr": 65}, INVAL),
+            ("2^32-1 sends", {"send_wr": 0xffffffff}, INVAL),
+            ("more receives than the ring", {"recv_wr": 65}, INVAL),
+            ("14 send SGEs", {"send_sge": 14}, INVAL), ("5 receive SGEs", {"recv_sge": 5}, INVAL),
+            ("209 bytes inline", {"inline": 209}, INVAL),
+            ("page off its stride", {"page": at(0, 64)}, INVAL),
+            ("page beyond the end", {"page": at(0, MB)}, INVAL),
+            ("sq beyond the end", {"sq": at(0, MB - 2048)}, INVAL),
+            ("index ring beyond the end", {"idx": at(0, MB)}, INVAL),
+            ("unknown tail", {"tail": b"\1" + bytes(7)}, NOSUP)):
+        report.expect("qp: " + name, c.qp(pd, cq, **args), want)
+    c.close()
+
+
+def test_mr():
+    c = opened()
+    c.pd()
+    pd = c.handle()
+    buf = libc.mmap(None, 4 * MB, PROT_RW, MAP_PRIVATE | MAP_ANON, -1, 0)
+    for name, args, want in (
+            ("all rights, odd start", (buf + 100, 100000, buf + 100,
+                                       LOCAL | WRITE | READ | ATOMIC), 0),
+            ("length 0", (buf, 0, buf, LOCAL), INVAL),
+            ("length 2^64-1", (buf, (1 << 64) - 1, buf, LOCAL), INVAL),
+            ("iova that wraps", (buf, 2 * PAGE, (1 << 64) - PAGE, LOCAL), INVAL),
+            ("memory that is not there", (PAGE, 2 * PAGE, PAGE, LOCAL), -errno.EFAULT),
+            ("64 TiB", (buf, 1 << 46, buf, LOCAL), (-errno.EFAULT, -errno.ENOMEM, INVAL)),
+            ("remote write without local write", (buf, PAGE, buf, WRITE), INVAL),
+            ("on demand", (buf, PAGE, buf, LOCAL | ODP), (NOSUP, INVAL)),
+            ("memory windows", (buf, PAGE, buf, LOCAL | MW), NOSUP),
+            ("zero based", (buf, PAGE, buf, LOCAL | ZERO), NOSUP)):
+        report.expect("mr: " + name, c.mr(pd, *args), want)
+    libc.munmap(buf, 4 * MB)
+    c.close()
+
+
+def sweep(name, call):
+    """call() with its first, second ... allocation failing, until none is left to fail"""
+    seen = set()
+    for fault.nth in range(1, 300):
+        seen.add(call())
+        if not fault.reached:
+            break
+    points, fault.nth = fault.nth - 1, 0
+    report.result(seen <= {0, -errno.ENOMEM} and 0 in seen and points > 0,
+                  "%s: each of %d allocations may fail" % (name, points), "gave %s" % seen)
+
+
+def get_context():
+    context = Context()
+    ret = context.get()
+    context.close()
+    return ret
+
+
+def test_faults():
+    c = opened()
+    numbers = iter(range(1, MAX_ARENAS))
+    buf = libc.mmap(None, MB, PROT_RW, MAP_PRIVATE | MAP_ANON, -1, 0)
+    c.pd()
+    pd = c.handle()
+    c.cq(at(0, 0), at(0, PAGE))
+    cq = c.handle()
+    sweep("context", get_context)
+    sweep("arena", lambda: c.arena(next(numbers), 16 * PAGE))
+    sweep("pd", c.pd)
+    sweep("cq", lambda: c.cq(at(0, 0), at(0, PAGE)))
+    sweep("qp", lambda: c.qp(pd, cq))
+    sweep("mr", lambda: c.mr(pd, buf, 300000, buf, LOCAL | WRITE | READ))
+    c.close()
+
+
+def main():
+    print("TAP version 14")
+    for test in (test_context, test_arena, test_cq, test_qp, test_mr):
+        test()
+    if os.path.exists(Fault.path):
+        test_faults()
+    print("1..%d" % report.count)
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
