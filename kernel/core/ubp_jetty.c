@@ -105,6 +105,8 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 		return -ENOENT;
 	ubp_table_del(&dev->jetty, id);
 	ubp_lock(&j->lock);
+	if (j->flags & UBOE_JETTY_SHARED_JFR)
+		ubp_rsp_flush(j); /* the slot of a half-received Send goes back to the others */
 	j->dead = true;
 	j->state = UBOE_JS_RESET;
 	if (j->tp) {
