@@ -32,11 +32,6 @@ static u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off)
 	return min_t(u32, m->s.len - start, UBOE_MAX_SLICE);
 }
 
-static u32 ubp_msg_last_msn(const struct ubp_msg *m)
-{
-	return ubp_psn_add(m->seg_msn, ubp_msg_segs(m) - 1);
-}
-
 /* BBs between the engine and the producer; 0 when the index is nonsense */
 u32 ubp_ini_posted(const struct ubp_jetty *j)
 {
@@ -115,7 +110,7 @@ bool ubp_ini_next(struct ubp_tp *tp, struct ubp_txd *d)
 	struct ubp_ini *ini = j->ini;
 	struct ubp_msg *m;
 
-	if (!ini || ini->stopped || ini->rnr_at != UBP_NEVER || j->state != UBOE_JS_READY)
+	if (!ini || ini->rnr_at != UBP_NEVER || j->state != UBOE_JS_READY)
 		return false;
 	ubp_ini_fetch(j);
 	for (;;) {
@@ -183,7 +178,7 @@ void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 {
 	struct ubp_ini *ini = tp->jetty->ini;
 	struct ubp_msg *m = &ini->msg[d->idx];
-	u32 seg = ubp_msg_seg(m, d->off), n;
+	u32 n;
 
 	if (!m->started) {
 		m->started = true;
@@ -192,8 +187,9 @@ void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 	}
 	if (m->remap) {
 		m->remap = false;
-		m->seg_msn = (d->msn - seg) & UB_PSN_MASK;
+		m->first_msn = d->msn;
 	}
+	m->last_msn = d->msn;
 	n = ubp_msg_plen(m, d->off, tp->mtu);
 	if (m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC) {
 		n = ubp_msg_seg_len(m, d->off);
@@ -260,6 +256,23 @@ void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *
 	}
 }
 
+/*
+ * A message fails. Those before it are still sent, if they have to be sent
+ * again, and complete; nothing is sent from it on.
+ */
+static void ubp_ini_stop(struct ubp_jetty *j, struct ubp_msg *m, u8 status, u8 sub)
+{
+	struct ubp_ini *ini = j->ini;
+	u32 i = ini->head + (((u32)(m - ini->msg) - ini->head) & (UBP_MSG_WIN - 1));
+
+	m->s.status = status;
+	m->s.sub = sub;
+	ini->stopped = true;
+	if ((s32)(i - ini->next) < 0)
+		ini->next = i;
+	ubp_ini_retire(j);
+}
+
 bool ubp_ini_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
 {
 	struct ubp_jetty *j = tp->jetty;
@@ -276,10 +289,7 @@ bool ubp_ini_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 le
 	}
 	if (likely(ubp_sgl_read(j->dev, j->pd, m->s.data.sge, m->s.nsge, d->off, dst, len)))
 		return true;
-	m->s.status = UBOE_CQE_LOCAL;
-	m->s.sub = UBOE_CQE_LOCAL_ACCESS;
-	j->ini->stopped = true;
-	ubp_ini_retire(j);
+	ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
 	return false;
 }
 
@@ -290,7 +300,7 @@ static bool ubp_msg_complete(const struct ubp_tp *tp, const struct ubp_msg *m)
 	switch (m->s.kind) {
 	case UBP_K_SEND:
 	case UBP_K_WRITE:
-		return ubp_psn_diff(tp->acked_msn, ubp_msg_last_msn(m)) > 0;
+		return ubp_psn_diff(tp->acked_msn, m->last_msn) > 0;
 	case UBP_K_NOP:
 		return true;
 	default:
@@ -333,26 +343,34 @@ void ubp_ini_retire(struct ubp_jetty *j)
 	}
 }
 
+/* Segment of @m that has TPMSN @msn. A Read has a record of each, of a Write only the last can wait */
+static u32 ubp_ini_seg(const struct ubp_ini *ini, const struct ubp_msg *m, u32 msn)
+{
+	u32 i;
+
+	for (i = ini->rd_head; m->s.kind == UBP_K_READ && i != ini->rd_tail; i++) {
+		const struct ubp_rd *rd = &ini->rd[i & (UBP_MAX_RD - 1)];
+
+		if (rd->msn == msn)
+			return ubp_msg_seg(m, rd->off);
+	}
+	return ubp_msg_segs(m) - 1;
+}
+
 /* The message one of whose segments has TPMSN @msn and is unanswered; NULL: none */
-static struct ubp_msg *ubp_ini_find(struct ubp_ini *ini, u32 msn, u32 *index, u32 *seg)
+static struct ubp_msg *ubp_ini_find(struct ubp_ini *ini, u32 msn, u32 *index)
 {
 	u32 i;
 
 	for (i = ini->head; i != ini->tail; i++) {
 		struct ubp_msg *m = ubp_ini_msg(ini, i);
-		s32 k;
 
-		if (!m->started)
+		if (!m->started || m->s.status)
 			return NULL;
-		if (m->remap)
-			continue;
-		k = ubp_psn_diff(msn, m->seg_msn);
-		if (k < 0 || (u32)k >= ubp_msg_segs(m))
-			continue;
-		if (!m->issued && (u32)k > ubp_msg_seg(m, m->sent))
+		if (m->remap || ubp_psn_diff(msn, m->first_msn) < 0 ||
+		    ubp_psn_diff(msn, m->last_msn) > 0)
 			continue;
 		*index = i;
-		*seg = (u32)k;
 		return m;
 	}
 	return NULL;
@@ -386,17 +404,15 @@ static void ubp_ini_rnr(struct ubp_tp *tp, u32 msn, u8 timer)
 {
 	struct ubp_jetty *j = tp->jetty;
 	struct ubp_ini *ini = j->ini;
-	u32 index, seg;
-	struct ubp_msg *m = ubp_ini_find(ini, msn, &index, &seg);
+	u32 index;
+	struct ubp_msg *m = ubp_ini_find(ini, msn, &index);
 
 	if (!m)
 		return; /* an old refusal; that message has been sent anew since */
 	ubp_stat(tp->dev, UBP_S_RNR_RECEIVED);
-	ubp_ini_rewind(tp, index, seg, msn);
+	ubp_ini_rewind(tp, index, ubp_ini_seg(ini, m, msn), msn);
 	if (j->rnr_retry != 7 && m->rnr_tries++ >= j->rnr_retry) {
-		m->s.status = UBOE_CQE_RNR_EXC;
-		ini->stopped = true;
-		ubp_ini_retire(j);
+		ubp_ini_stop(j, m, UBOE_CQE_RNR_EXC, 0);
 		return;
 	}
 	ini->rnr_at = tp->now + (2000ull << min_t(u32, timer, UB_RNR_TIMER_MAX));
@@ -405,16 +421,13 @@ static void ubp_ini_rnr(struct ubp_tp *tp, u32 msn, u8 timer)
 static void ubp_ini_refused(struct ubp_tp *tp, u32 msn, u8 info)
 {
 	struct ubp_jetty *j = tp->jetty;
-	u32 index, seg;
-	struct ubp_msg *m = ubp_ini_find(j->ini, msn, &index, &seg);
+	u32 index;
+	struct ubp_msg *m = ubp_ini_find(j->ini, msn, &index);
 
-	if (!m || m->s.status)
-		return;
-	m->s.status = UBOE_CQE_REMOTE;
-	m->s.sub = info == UB_RSPINFO_UNSUPPORTED ? UBOE_CQE_REMOTE_UNSUPPORTED :
-						    UBOE_CQE_REMOTE_ABORT;
-	j->ini->stopped = true;
-	ubp_ini_retire(j);
+	if (m)
+		ubp_ini_stop(j, m, UBOE_CQE_REMOTE,
+			     info == UB_RSPINFO_UNSUPPORTED ? UBOE_CQE_REMOTE_UNSUPPORTED :
+							      UBOE_CQE_REMOTE_ABORT);
 }
 
 void ubp_ta_answer(struct ubp_tp *tp, u32 exec_msn, u8 rspst, u8 info)
@@ -436,14 +449,6 @@ void ubp_ta_answer(struct ubp_tp *tp, u32 exec_msn, u8 rspst, u8 info)
 		ubp_ini_refused(tp, exec_msn, info);
 }
 
-static void ubp_ini_answer_bad(struct ubp_tp *tp, struct ubp_msg *m, u8 status, u8 sub)
-{
-	m->s.status = status;
-	m->s.sub = sub;
-	tp->jetty->ini->stopped = true;
-	ubp_ini_retire(tp->jetty);
-}
-
 /* Place the data of an answer; false: the message has failed */
 static bool ubp_ini_place(struct ubp_tp *tp, struct ubp_rd *rd, const struct ubp_tph *t,
 			  const struct ubp_ta *ta)
@@ -453,19 +458,19 @@ static bool ubp_ini_place(struct ubp_tp *tp, struct ubp_rd *rd, const struct ubp
 	u32 want = rd->len - rd->got;
 
 	if (ta->rspst != UB_RSPST_OK && ta->rspst != UB_RSPST_TA) {
-		ubp_ini_answer_bad(tp, m, UBOE_CQE_REMOTE,
-				   ta->rspinfo == UB_RSPINFO_UNSUPPORTED ?
-					   UBOE_CQE_REMOTE_UNSUPPORTED : UBOE_CQE_REMOTE_ABORT);
+		ubp_ini_stop(j, m, UBOE_CQE_REMOTE,
+			     ta->rspinfo == UB_RSPINFO_UNSUPPORTED ?
+				     UBOE_CQE_REMOTE_UNSUPPORTED : UBOE_CQE_REMOTE_ABORT);
 		return false;
 	}
 	if (ta->pld_len > want || (t->last && ta->pld_len != want) ||
 	    (rd->op == UB_TA_READ_RSP && ta->ofst != ((rd->off + rd->got) / 1024 & 0xffffff))) {
-		ubp_ini_answer_bad(tp, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_RSP_LEN);
+		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_RSP_LEN);
 		return false;
 	}
 	if (!ubp_sgl_write(j->dev, j->pd, m->s.data.sge, m->s.nsge, rd->off + rd->got, ta->pld,
 			   ta->pld_len)) {
-		ubp_ini_answer_bad(tp, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
+		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
 		return false;
 	}
 	rd->got += ta->pld_len;
@@ -495,6 +500,7 @@ void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct u
 	if (!ubp_ini_place(tp, rd, t, ta) || !t->last)
 		return;
 	m = ubp_ini_msg(ini, rd->msg);
+	m->rnr_tries = 0; /* it gets on: each segment may have to wait */
 	psn = rd->psn;
 	msn = ubp_psn_add(rd->msn, 1);
 	ini->rd_head++;

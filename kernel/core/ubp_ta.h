@@ -17,10 +17,11 @@
  * @end: ring index after its last BB
  * @sent: payload bytes handed to the channel (Read: bytes asked for)
  * @done: bytes of a Read that have been placed
- * @seg_msn: TPMSN of segment 0, counted back from the segment sent last
+ * @first_msn, @last_msn: TPMSNs of the first segment since @remap and of the one
+ *	sent last; answers to the peer may have taken numbers in between
  * @ssn: TASSN of segment 0
  * @started: @ssn is valid
- * @remap: sent anew after RNR: the next packet fixes @seg_msn again
+ * @remap: sent anew after RNR: the next packet fixes @first_msn again
  * @issued: all of it is with the channel
  * @answered: a Read or atomic has its answer
  */
@@ -29,7 +30,8 @@ struct ubp_msg {
 	u32 end;
 	u32 sent;
 	u32 done;
-	u32 seg_msn;
+	u32 first_msn;
+	u32 last_msn;
 	u16 ssn;
 	u8 rnr_tries;
 	bool started;
