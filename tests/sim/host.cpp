@@ -297,10 +297,15 @@ host::host(const ubp_config &cfg) : stats_(UBP_S_MAX)
 		die("ubp_dev_init() refuses the settings");
 }
 
-host::~host()
+void host::shutdown()
 {
 	ubp_dev_exit(&dev_);
 	reap();
+}
+
+host::~host()
+{
+	shutdown();
 	for (const auto &[bus, d] : arenas_)
 		std::free(d.p);
 }

@@ -150,6 +150,9 @@ class host
 	/* Give back memory that no reader can hold any more; call it between entries */
 	void reap();
 
+	/* End the device; all objects must be gone. Done by the destructor if not before. */
+	void shutdown();
+
 	/* Everything the core took and has not given back */
 	std::size_t live_allocations() const { return live_alloc_; }
 	std::size_t live_packets() const { return live_rx_; }

@@ -106,6 +106,14 @@ std::uint32_t jfr::post(std::span<const sge> sges)
 	return slot;
 }
 
+unsigned jfr::waiting()
+{
+	uboe_jfr_ctx ctx{};
+
+	h_.query(UBOE_MBOX_JFR, id_, ctx);
+	return std::uint16_t(pi_ - ctx.ci);
+}
+
 bool jfr::done(std::uint32_t slot)
 {
 	if (slot >= depth() || !posted_[slot])

@@ -75,6 +75,11 @@ class jfr
 	std::uint32_t id() const { return id_; }
 	unsigned depth() const { return 1u << shift_; }
 	unsigned free_slots() const { return unsigned(free_.size()); }
+	unsigned posted() const { return depth() - free_slots(); }
+	/* The slot that post() will use */
+	std::uint32_t next_slot() const { return free_.back(); }
+	/* Receives in the ring that the device has not taken */
+	unsigned waiting();
 	/* Post a receive; its slot number */
 	std::uint32_t post(std::span<const sge> sges);
 	/* A completion named @slot; false when that is not posted */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Virtual clock, event queue, endpoints and the bad network between them. */
+#ifndef UBSIM_NET_HPP
+#define UBSIM_NET_HPP
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "host.hpp"
+#include "rng.hpp"
+
+namespace ubsim
+{
+
+constexpr std::uint64_t us = 1000;
+constexpr std::uint64_t ms = 1000 * us;
+constexpr std::uint64_t sec = 1000 * ms;
+
+/* What a seed makes of the network and of the load on it */
+struct profile {
+	unsigned nodes;
+	unsigned pairs; /* connections between each two nodes */
+	unsigned ops; /* work requests of the whole run */
+	double loss;
+	double dup;
+	double reorder;
+	double corrupt;
+	double mark; /* ECN CE */
+	double no_room; /* tx_alloc fails */
+	std::uint64_t latency;
+	std::uint64_t jitter;
+	std::uint64_t extra; /* delay of a reordered packet */
+	std::uint64_t per_byte; /* picoseconds */
+	bool fifo;
+	bool blackouts;
+	unsigned chaos; /* connections that get broken */
+	bool wrap_psn; /* PSNs, TASSNs and TPMSNs start close to their end */
+	bool big; /* multi-megabyte messages */
+	bool late_receives;
+	bool events; /* wait for JFC events instead of polling */
+
+	static profile draw(rng &r, unsigned ops);
+	bool perfect() const { return fifo && !loss && !dup && !reorder && !corrupt && !no_room && !blackouts; }
+};
+
+/* The oracle found something wrong. */
+struct failure : std::runtime_error {
+	using std::runtime_error::runtime_error;
+};
+
+[[gnu::format(printf, 1, 2)]] [[noreturn]] void fail(const char *format, ...);
+
+enum class act : std::uint8_t {
+	packet, /* a: slot of the packet */
+	timer, /* a: jetty, b: generation */
+	resume, /* a: jetty */
+	turn, /* a: jetty */
+	user, /* for the traffic: a, b */
+};
+
+struct action {
+	std::uint64_t at;
+	std::uint64_t seq;
+	std::uint64_t b;
+	std::uint32_t a;
+	std::uint16_t node;
+	act kind;
+	std::uint8_t what;
+};
+
+class world;
+
+/* An endpoint: a host whose packets and deadlines go through the world */
+class node final : public host
+{
+      public:
+	node(world &w, unsigned index, const ubp_config &cfg);
+
+	unsigned index() const { return index_; }
+	address addr(bool v6) const;
+
+	std::uint64_t now() override;
+	std::uint32_t random() override;
+	bool tx_room(ubp_path &path) override;
+	void sent(ubp_path &path, bytes &&data) override;
+	void set_timer(ubp_tp *tp, std::uint64_t when) override;
+	void cancel_timer(ubp_tp *tp) override;
+	void later(ubp_jetty *jetty) override;
+	void jfc_fired(ubp_jfc *jfc) override;
+	void happened(const event &) override {}
+
+	std::function<void(std::uint32_t)> on_jfc;
+
+      private:
+	friend class world;
+
+	world &w_;
+	unsigned index_;
+	unsigned randoms_ = 0;
+	std::map<std::uint32_t, std::uint64_t> timer_gen_;
+	std::map<std::uint32_t, bool> blocked_;
+};
+
+class world
+{
+      public:
+	world(std::uint64_t seed, const profile &p, bool trace);
+
+	std::uint64_t clock = 0;
+	rng random;
+	const profile prof;
+	std::vector<std::unique_ptr<node>> nodes;
+	std::function<void(const action &)> on_user;
+
+	void at(std::uint64_t delay, act kind, unsigned node, std::uint32_t a, std::uint64_t b = 0,
+		std::uint8_t what = 0);
+	/* One event; false when there is none */
+	bool step();
+	void transmit(unsigned from, unsigned to, bytes &&data);
+	/* From now on the network is perfect, to let everything come to rest */
+	void calm() { calm_ = true; }
+	bool is_calm() const { return calm_; }
+
+	bool tracing() const { return trace_; }
+	[[gnu::format(printf, 2, 3)]] void note(const char *format, ...);
+
+	std::uint64_t events = 0;
+	std::uint64_t packets = 0;
+
+      private:
+	struct link {
+		std::uint64_t busy = 0;
+		std::uint64_t last = 0;
+		std::uint64_t dark_from = 0;
+		std::uint64_t dark_until = 0;
+	};
+
+	void deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate);
+	void spoil(bytes &data);
+	bool dark(link &l);
+
+	bool trace_;
+	bool calm_ = false;
+	std::uint64_t seq_ = 0;
+	std::vector<action> heap_;
+	std::vector<bytes> slots_;
+	std::vector<std::uint32_t> free_slots_;
+	std::vector<link> links_;
+};
+
+/* One line that says what is in a packet */
+std::string decode(const bytes &packet);
+
+} /* namespace ubsim */
+
+#endif /* UBSIM_NET_HPP */

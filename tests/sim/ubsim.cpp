@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ubsim - endpoints of the protocol core on a simulated network
+ *
+ *	ubsim --seed N [--trace]		one run
+ *	ubsim --seeds A-B [--jobs N]		many
+ *	--ops N		work requests of a run (1000)
+ *	--stats		print the sums of all counters
+ *	--stop		end at the first failure
+ */
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "traffic.hpp"
+
+using namespace ubsim;
+
+namespace
+{
+
+struct options {
+	std::uint64_t first = 1;
+	std::uint64_t last = 1;
+	unsigned jobs = 1;
+	unsigned ops = 1000;
+	bool trace = false;
+	bool stats = false;
+	bool stop = false;
+};
+
+/* Shared by the workers */
+struct totals {
+	std::atomic<std::uint64_t> next;
+	std::atomic<std::uint64_t> failures;
+	std::atomic<std::uint64_t> first_failure;
+	std::atomic<std::uint64_t> ops;
+	std::atomic<std::uint64_t> packets;
+	std::atomic<std::uint64_t> events;
+	std::atomic<std::uint64_t> stats[UBP_S_MAX];
+};
+
+bool run_seed(const options &opt, std::uint64_t seed, totals &sum)
+{
+	rng r(seed * 0x2545f4914f6cdd1d + 1);
+	profile p = profile::draw(r, opt.ops);
+	world w(r.next(), p, opt.trace);
+	bool good = true;
+
+	try {
+		traffic t(w, r.next());
+
+		try {
+			t.run();
+		} catch (const failure &f) {
+			std::printf("# seed %llu failed at %.3f us: %s\n# replay: ubsim --seed %llu "
+				    "--ops %u --trace\n",
+				    (unsigned long long)seed, double(w.clock) / 1000, f.what(),
+				    (unsigned long long)seed, opt.ops);
+			std::fflush(stdout);
+			/* what is left standing may be in any state: do not take it down */
+			std::_Exit(3);
+		}
+		sum.ops += t.completed();
+		for (unsigned i = 0; i < UBP_S_MAX; i++)
+			sum.stats[i] += t.stat(i);
+	} catch (const failure &f) {
+		std::printf("# seed %llu: %s\n", (unsigned long long)seed, f.what());
+		good = false;
+	}
+	sum.packets += w.packets;
+	sum.events += w.events;
+	return good;
+}
+
+/* Seeds one after another; ends early when one fails, for the parent to go on */
+void work(const options &opt, totals &sum)
+{
+	for (;;) {
+		std::uint64_t seed = sum.next++;
+
+		if (seed > opt.last || (opt.stop && sum.failures))
+			std::_Exit(0);
+		if (!run_seed(opt, seed, sum)) {
+			std::fflush(stdout);
+			std::_Exit(3);
+		}
+	}
+}
+
+int many(const options &opt, totals &sum)
+{
+	unsigned running = 0;
+
+	for (;;) {
+		int status;
+
+		while (running < opt.jobs && sum.next <= opt.last && !(opt.stop && sum.failures)) {
+			pid_t pid = fork();
+
+			if (pid < 0)
+				return 1;
+			if (!pid)
+				work(opt, sum);
+			running++;
+		}
+		if (!running || wait(&status) < 0)
+			break;
+		running--;
+		if (status)
+			sum.failures++;
+		if (WIFSIGNALED(status))
+			std::printf("# a worker died of signal %d\n", WTERMSIG(status));
+	}
+	return sum.failures ? 1 : 0;
+}
+
+void report(const options &opt, totals &sum, double seconds)
+{
+	std::uint64_t n = opt.last - opt.first + 1;
+
+	std::printf("# %llu seeds, %llu failed; %llu operations, %llu packets, %llu events; %.1f s, "
+		    "%.0f seeds/s\n",
+		    (unsigned long long)n, (unsigned long long)sum.failures.load(),
+		    (unsigned long long)sum.ops.load(), (unsigned long long)sum.packets.load(),
+		    (unsigned long long)sum.events.load(), seconds, double(n) / seconds);
+	if (!opt.stats)
+		return;
+	for (unsigned i = 0; i < UBP_S_MAX; i++)
+		std::printf("# %-22s %llu\n", ubp_stat_name(i), (unsigned long long)sum.stats[i].load());
+}
+
+[[noreturn]] void usage()
+{
+	std::fprintf(stderr, "usage: ubsim [--seed N | --seeds A-B] [--jobs N] [--ops N] [--trace] "
+			     "[--stats] [--stop]\n");
+	std::exit(2);
+}
+
+options parse(int argc, char **argv)
+{
+	options o;
+
+	for (int i = 1; i < argc; i++) {
+		std::string a = argv[i];
+		const char *v = i + 1 < argc ? argv[i + 1] : nullptr;
+		char *end = nullptr;
+
+		if (a == "--trace") {
+			o.trace = true;
+		} else if (a == "--stats") {
+			o.stats = true;
+		} else if (a == "--stop") {
+			o.stop = true;
+		} else if (!v) {
+			usage();
+		} else if (a == "--seed") {
+			o.first = o.last = std::strtoull(v, &end, 0);
+			i++;
+		} else if (a == "--seeds") {
+			o.first = std::strtoull(v, &end, 0);
+			if (*end != '-')
+				usage();
+			o.last = std::strtoull(end + 1, &end, 0);
+			i++;
+		} else if (a == "--jobs") {
+			o.jobs = unsigned(std::strtoul(v, &end, 0));
+			i++;
+		} else if (a == "--ops") {
+			o.ops = unsigned(std::strtoul(v, &end, 0));
+			i++;
+		} else {
+			usage();
+		}
+		if (end && *end)
+			usage();
+	}
+	if (!o.jobs || o.last < o.first)
+		usage();
+	return o;
+}
+
+} /* namespace */
+
+int main(int argc, char **argv)
+{
+	options opt = parse(argc, argv);
+	void *shared = mmap(nullptr, sizeof(totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
+
+	if (shared == MAP_FAILED)
+		return 1;
+	totals &sum = *new (shared) totals{};
+	auto start = std::chrono::steady_clock::now();
+	int rc;
+
+	sum.next = opt.first;
+	if (opt.first == opt.last) {
+		rc = run_seed(opt, opt.first, sum) ? 0 : 1;
+		sum.failures = std::uint64_t(rc);
+	} else {
+		rc = many(opt, sum);
+	}
+	report(opt, sum, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+	return rc;
+}
