@@ -1016,8 +1016,9 @@ void traffic::on_recv(side &s, const uboe_cqe &c)
 	if (status) {
 		if (k.state == health::alive) {
 			if (s.jopt.rnr_retry == 7 && s.peer->jopt.rnr_retry == 7)
-				fail("connection %u/%u: receive with status %u for no reason", k.index,
-				     s.which, status);
+				fail("connection %u/%u: receive with status %u for no reason%s%s",
+				     k.index, s.which, status, inside(s).c_str(),
+				     inside(*s.peer).c_str());
 			break_down(k, "RNR");
 		}
 		for (const piece &p : s.recv->pieces(slot))
@@ -1105,6 +1106,13 @@ void traffic::to_error(side &s)
 	s.q->to_state(UBOE_JS_ERROR);
 }
 
+bool traffic::opened(const side &s) const
+{
+	const ubp_tp *tp = ubp_tp_find(s.n->dev(), UB_TPN_RC(s.id));
+
+	return tp && tp->state == UBP_TP_OPEN;
+}
+
 void traffic::do_chaos(connection &c, unsigned kind)
 {
 	side &s = c.s[r_.below(2)];
@@ -1129,6 +1137,12 @@ void traffic::do_chaos(connection &c, unsigned kind)
 		take_down(s);
 		break;
 	case 3:
+		/* an end that is still opening would talk with the next life of the other */
+		if (!opened(s) || !opened(*s.peer)) {
+			break_down(c, "gone");
+			take_down(s);
+			break;
+		}
 		break_down(c, "gone and back");
 		take_down(s);
 		s.reviving = true;

@@ -250,6 +250,7 @@ class traffic
 	void do_chaos(connection &c, unsigned kind);
 	void do_check(connection &c);
 	bool drained(side &s);
+	bool opened(const side &s) const;
 	void to_error(side &s);
 	void post_last(side &s);
 	void take_down(side &s);
