@@ -90,10 +90,12 @@ static int ubp_tp_bind(struct ubp_tp *tp, struct ubp_jetty *j)
 	int err = 0;
 
 	ubp_lock(&j->lock);
-	if (j->dead || !ubp_ref_tryget(&j->refs))
+	if (j->dead)
 		err = -ENOENT;
 	else if (j->tp)
 		err = -EEXIST;
+	else if (!ubp_ref_tryget(&j->refs))
+		err = -ENOENT;
 	else
 		j->tp = tp;
 	ubp_unlock(&j->lock);
