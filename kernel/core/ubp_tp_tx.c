@@ -139,23 +139,25 @@ static bool ubp_tp_resend(struct ubp_tp *tp)
 	return true;
 }
 
-/* Send one new packet; false when there is none or no room */
-static bool ubp_tp_send_new(struct ubp_tp *tp, bool last_of_turn)
+/* Send one new packet. No room: in the window or in memory; no data: no work */
+static enum ubp_sent ubp_tp_send_new(struct ubp_tp *tp, bool last_of_turn)
 {
 	u32 psn = tp->snd_nxt, flight = ubp_tp_in_flight(tp);
 	struct ubp_txd d;
 	bool more, ask;
 
-	if (tp->probing || flight >= tp->window || !ubp_ta_next(tp, &d))
-		return false;
+	if (tp->probing || flight >= tp->window)
+		return UBP_NO_ROOM;
+	if (!ubp_ta_next(tp, &d))
+		return UBP_NO_DATA;
 	more = !last_of_turn && flight + 1 < tp->window && ubp_ta_more(tp, &d);
 	ask = (d.flags & UBP_TXF_ASKED && !more) || tp->since_ask + 1 >= tp->dev->cfg.ack_every ||
 	      flight + 1 == tp->window;
 	switch (ubp_tp_emit_any(tp, &d, psn, ask)) {
 	case UBP_NO_ROOM:
-		return false;
+		return UBP_NO_ROOM;
 	case UBP_NO_DATA:
-		return true; /* the message has failed: the next look finds another state */
+		return UBP_SENT; /* the message has failed: the next look finds another state */
 	case UBP_SENT:
 		break;
 	}
@@ -169,12 +171,13 @@ static bool ubp_tp_send_new(struct ubp_tp *tp, bool last_of_turn)
 	}
 	tp->snd_nxt = ubp_psn_add(psn, 1);
 	ubp_ta_commit(tp, &d, psn);
-	return true;
+	return UBP_SENT;
 }
 
 void ubp_tp_output(struct ubp_tp *tp)
 {
 	u32 budget = tp->dev->cfg.budget;
+	enum ubp_sent r;
 
 	if (tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED)
 		return;
@@ -182,9 +185,10 @@ void ubp_tp_output(struct ubp_tp *tp)
 		if (tp->lost) {
 			if (tp->probing || !ubp_tp_resend(tp))
 				return;
-		} else if (!ubp_tp_send_new(tp, budget == 1)) {
-			/* window, memory or work ran out; work may have come meanwhile */
-			if (!ubp_ta_idle(tp))
+		} else {
+			r = ubp_tp_send_new(tp, budget == 1);
+			/* room comes back by itself; work may have come meanwhile */
+			if (r == UBP_NO_ROOM || (r == UBP_NO_DATA && !ubp_ta_idle(tp)))
 				return;
 		}
 		budget--;
