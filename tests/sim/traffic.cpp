@@ -197,8 +197,8 @@ void traffic::make_node(unsigned i)
 	cfg.ack_every = std::uint16_t(r_.scaled(1, 64));
 	cfg.ack_delay_us = std::uint32_t(r_.scaled(10, 2000));
 	cfg.rto_min_us = std::uint32_t(r_.scaled(5000, 20000));
-	cfg.rto_max_us = 1000000;
-	cfg.lost_min_ms = 30000;
+	cfg.rto_max_us = 200000;
+	cfg.lost_min_ms = 10000;
 	cfg.budget = std::uint16_t(r_.scaled(1, 128));
 	cfg.retrans = r_.chance(0.6) ? modes[3] : modes[r_.below(4)];
 	w_.nodes.push_back(std::make_unique<node>(w_, i, cfg));
@@ -864,7 +864,7 @@ void traffic::do_poll(unsigned n, unsigned i)
 	bool any = drain(n, i, unsigned(r_.range(1, 40)));
 
 	if (any || !w_.prof.events) {
-		p.pace[i] = any ? r_.scaled(200, 20 * us) : std::min(p.pace[i] * 2, 2 * ms);
+		p.pace[i] = any ? r_.scaled(200, 20 * us) : std::min(p.pace[i] * 2, 10 * ms);
 		w_.at(p.pace[i], act::user, n, i, 0, poll);
 		return;
 	}
