@@ -365,7 +365,7 @@ static struct ubp_msg *ubp_ini_find(struct ubp_ini *ini, u32 msn, u32 *index)
 	for (i = ini->head; i != ini->tail; i++) {
 		struct ubp_msg *m = ubp_ini_msg(ini, i);
 
-		if (!m->started || m->s.status)
+		if (m->s.status)
 			return NULL;
 		if (m->remap || ubp_psn_diff(msn, m->first_msn) < 0 ||
 		    ubp_psn_diff(msn, m->last_msn) > 0)
