@@ -211,6 +211,8 @@ void ubp_tp_timeout(struct ubp_tp *tp)
 		/* the first one may lack nothing but its acknowledgement, so ask with it */
 		if (psn == tp->snd_una && d->kind)
 			d->flags &= ~UBP_TXF_SACKED;
+		/* what answers it from now on measures the silence, not the path */
+		d->flags &= ~UBP_TXF_ASKED;
 		if (d->flags & (UBP_TXF_SACKED | UBP_TXF_LOST))
 			continue;
 		d->flags |= UBP_TXF_LOST;
