@@ -9,21 +9,21 @@
 static DEFINE_HASHTABLE(uboe_soft_hash, 6);
 
 /*
- * Beside what every packet has (IP, UDP, ICRC), the longest header chain that
- * comes with a payload of a full MTU: a Write with notify on a reliable channel,
- * or a Send with immediate by UTP with identity headers.
+ * Room for headers beside a payload of a full MTU: IPv6, UDP and ICRC, and the
+ * longest chain that comes with one, a Send with immediate by UTP with identity
+ * headers. On a reliable channel it is a Write with notify.
  */
-#define UBOE_RTP_HDR (UB_TPH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + UB_MAETAH_LEN + \
-		      UB_NTFETAH_LEN + UB_TVETAH_LEN)
-#define UBOE_UTP_HDR (UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + \
-		      UB_MTETAH_LEN + UB_OFSTETAH_LEN + UB_IMMETAH_LEN + UB_TVETAH_LEN)
-#define UBOE_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + \
-		       (UBOE_RTP_HDR > UBOE_UTP_HDR ? UBOE_RTP_HDR : UBOE_UTP_HDR))
+#define UBOE_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_UPIH_LEN + \
+		       UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + UB_MTETAH_LEN + \
+		       UB_OFSTETAH_LEN + UB_IMMETAH_LEN + UB_TVETAH_LEN)
+#define UBOE_RTP_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_BTAH_LEN + \
+			   UB_UDETAH_LEN + UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
 
+static_assert(UBOE_OVERHEAD >= UBOE_RTP_OVERHEAD);
 /* Ethernet's own MTU gives 1024, the usual jumbo ones 4096 and 8192 */
-static_assert(1500 - 1024 >= UBOE_OVERHEAD);
-static_assert(4500 - 4096 >= UBOE_OVERHEAD);
-static_assert(9000 - 8192 >= UBOE_OVERHEAD);
+static_assert(UBOE_OVERHEAD + 1024 <= 1500);
+static_assert(UBOE_OVERHEAD + 4096 <= 4500);
+static_assert(UBOE_OVERHEAD + 8192 <= 9000);
 
 struct uboe_soft *uboe_soft_find(const struct net_device *ndev)
 {

@@ -16,25 +16,52 @@ u64 uboe_rx_strays(void)
 	return atomic64_read(&uboe_strays);
 }
 
-/*
- * A packet between two addresses of this machine comes in by the loopback
- * device, one in a VRF by its master: then the destination address tells.
- */
-static struct uboe_soft *uboe_rcv_by_addr(const struct sk_buff *skb)
+/* Our netdev with the packet's destination address, whoever brought it in */
+static struct net_device *uboe_rcv_owner(const struct sk_buff *skb)
 {
 	struct net *net = dev_net(skb->dev);
-	struct net_device *ndev;
 
-	if (skb->protocol == htons(ETH_P_IP)) {
-		ndev = __ip_dev_find(net, ip_hdr(skb)->daddr, false);
-	} else {
+	if (skb->protocol == htons(ETH_P_IP))
+		return __ip_dev_find(net, ip_hdr(skb)->daddr, false);
 #if IS_ENABLED(CONFIG_IPV6)
-		ndev = ipv6_dev_find(net, &ipv6_hdr(skb)->daddr, skb->dev);
+	return ipv6_dev_find(net, &ipv6_hdr(skb)->daddr, NULL);
 #else
-		ndev = NULL;
+	return NULL;
 #endif
-	}
-	return ndev ? uboe_soft_find(ndev) : NULL;
+}
+
+static int uboe_rcv_lower(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	struct uboe_soft **sf = (struct uboe_soft **)priv->data;
+
+	*sf = uboe_soft_find(lower);
+	return !!*sf;
+}
+
+/* The device on @ndev, or on one below it: addresses of a VLAN or a bridge are GIDs of those */
+static struct uboe_soft *uboe_rcv_device(struct net_device *ndev)
+{
+	struct uboe_soft *sf = uboe_soft_find(ndev);
+	struct netdev_nested_priv priv = { .data = &sf };
+
+	if (!sf)
+		netdev_walk_all_lower_dev_rcu(ndev, uboe_rcv_lower, &priv);
+	return sf;
+}
+
+/*
+ * Not on a netdev of ours: one above, or the loopback device, which brings packets
+ * between addresses of this machine.
+ */
+static struct uboe_soft *uboe_rcv_elsewhere(const struct sk_buff *skb)
+{
+	struct uboe_soft *sf = uboe_rcv_device(skb->dev);
+	struct net_device *owner;
+
+	if (sf)
+		return sf;
+	owner = uboe_rcv_owner(skb);
+	return owner ? uboe_rcv_device(owner) : NULL;
 }
 
 static void uboe_rcv_free(struct sk_buff *skb)
@@ -56,7 +83,7 @@ int uboe_encap_rcv(struct sock *sk, struct sk_buff *skb)
 
 	sf = uboe_soft_find(skb->dev);
 	if (unlikely(!sf)) {
-		sf = uboe_rcv_by_addr(skb);
+		sf = uboe_rcv_elsewhere(skb);
 		if (!sf) {
 			atomic64_inc(&uboe_strays);
 			goto drop;

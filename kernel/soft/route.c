@@ -42,24 +42,45 @@ static __be32 uboe_v4(const u8 addr[16])
 	return v;
 }
 
+/* The netdev that the local address is on: ours, or one above it (a VLAN, a bridge) */
+static const struct net_device *uboe_route_dev(const struct uboe_soft *sf,
+					       const struct ubp_path *path)
+{
+	struct net *net = dev_net(sf->ndev);
+	struct net_device *dev = NULL;
+	struct in6_addr addr;
+
+	memcpy(&addr, path->laddr, sizeof(addr));
+	if (path->v4)
+		dev = __ip_dev_find(net, uboe_v4(path->laddr), false);
+#if IS_ENABLED(CONFIG_IPV6)
+	else if (!(ipv6_addr_type(&addr) & IPV6_ADDR_LINKLOCAL))
+		dev = ipv6_dev_find(net, &addr, NULL);
+#endif
+	if (dev && netdev_has_upper_dev_all_rcu(sf->ndev, dev))
+		return dev;
+	return sf->ndev;
+}
+
 /*
  * A peer on another netdev of this machine: the wire can bring a packet back in
  * only where the netdev accepts packets from its own host's addresses. Without
  * that the route must not be tied to our netdev, and leads through loopback.
  */
-static bool uboe_route4_tied(const struct uboe_soft *sf, struct net *net, __be32 daddr)
+static bool uboe_route4_tied(const struct net_device *dev, struct net *net, __be32 daddr)
 {
 	struct in_device *in;
 
 	if (inet_addr_type(net, daddr) != RTN_LOCAL)
 		return true;
-	in = __in_dev_get_rcu(sf->ndev);
+	in = __in_dev_get_rcu(dev);
 	return in && IN_DEV_ACCEPT_LOCAL(in);
 }
 
 static struct dst_entry *uboe_route4(const struct uboe_soft *sf, const struct ubp_path *path)
 {
-	struct net *net = dev_net(sf->ndev);
+	const struct net_device *dev = uboe_route_dev(sf, path);
+	struct net *net = dev_net(dev);
 	struct flowi4 fl = {
 		.flowi4_proto = IPPROTO_UDP,
 		.flowi4_tos = RT_TOS(path->tc),
@@ -70,8 +91,8 @@ static struct dst_entry *uboe_route4(const struct uboe_soft *sf, const struct ub
 	};
 	struct rtable *rt;
 
-	if (uboe_route4_tied(sf, net, fl.daddr))
-		fl.flowi4_oif = sf->ndev->ifindex;
+	if (uboe_route4_tied(dev, net, fl.daddr))
+		fl.flowi4_oif = dev->ifindex;
 	rt = ip_route_output_flow(net, &fl, NULL);
 	if (IS_ERR(rt))
 		return NULL;
@@ -85,9 +106,10 @@ static struct dst_entry *uboe_route4(const struct uboe_soft *sf, const struct ub
 #if IS_ENABLED(CONFIG_IPV6)
 static struct dst_entry *uboe_route6(const struct uboe_soft *sf, const struct ubp_path *path)
 {
-	struct net *net = dev_net(sf->ndev);
+	const struct net_device *dev = uboe_route_dev(sf, path);
+	struct net *net = dev_net(dev);
 	struct flowi6 fl = {
-		.flowi6_oif = sf->ndev->ifindex,
+		.flowi6_oif = dev->ifindex,
 		.flowi6_proto = IPPROTO_UDP,
 		.flowlabel = ip6_make_flowinfo(path->tc & ~INET_ECN_MASK,
 					       htonl(path->flow & 0xfffff)),
@@ -99,7 +121,7 @@ static struct dst_entry *uboe_route6(const struct uboe_soft *sf, const struct ub
 	memcpy(&fl.saddr, path->laddr, sizeof(fl.saddr));
 	memcpy(&fl.daddr, path->raddr, sizeof(fl.daddr));
 	/* unlike IPv4's, this look-up takes any source address */
-	if (ipv6_addr_is_multicast(&fl.daddr) || !ipv6_chk_addr(net, &fl.saddr, sf->ndev, 0))
+	if (ipv6_addr_is_multicast(&fl.daddr) || !ipv6_chk_addr(net, &fl.saddr, dev, 0))
 		return NULL;
 	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl, NULL);
 	return IS_ERR(dst) ? NULL : dst;
