@@ -466,6 +466,14 @@ void ubp_ta_lost(struct ubp_tp *tp)
 		ubp_jetty_need_kick(j, true);
 }
 
+void ubp_ta_gone(struct ubp_tp *tp)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	if (!j->dead)
+		ubp_rsp_flush(j); /* the rest of a half-received Send will not come */
+}
+
 /*
  * A peer that acknowledged a Read and went away before it answered: nothing is
  * in flight then, so no retransmission finds out. UBP_NEVER: no such wait

@@ -200,8 +200,10 @@ int ubp_tp_destroy(struct ubp_dev *dev, u32 tpn)
 	if (tp->state != UBP_TP_DEAD)
 		ubp_tpcm_close(tp);
 	tp->state = UBP_TP_DEAD;
-	if (tp->jetty->tp == tp)
+	if (tp->jetty->tp == tp) {
+		ubp_ta_gone(tp);
 		tp->jetty->tp = NULL;
+	}
 	ubp_tp_drop_held(tp);
 	ubp_unlock(tp->lock);
 	dev->ops->timer_cancel(tp);

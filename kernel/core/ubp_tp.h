@@ -222,6 +222,8 @@ void ubp_ta_deliver(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp
 /* The channel opened, or is gone */
 void ubp_ta_opened(struct ubp_tp *tp);
 void ubp_ta_lost(struct ubp_tp *tp);
+/* The channel is destroyed, perhaps under a jetty that lives on */
+void ubp_ta_gone(struct ubp_tp *tp);
 /* RNR waits and missing answers; UBP_NEVER when there is none */
 u64 ubp_ta_deadline(const struct ubp_tp *tp);
 void ubp_ta_timer(struct ubp_tp *tp);
