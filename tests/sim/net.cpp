@@ -88,7 +88,7 @@ std::uint32_t node::random()
 	 * The low half is the first TASSN, too. Only first lives end at 2^24: those
 	 * that follow start far away from packets of theirs that are still around.
 	 */
-	top = randoms_++ < 2 * (w_.prof.nodes - 1) * w_.prof.pairs && w_.random.chance(0.5) ? 0xff : randoms_ & 0xff;
+	top = w_.first_lives && w_.random.chance(0.5) ? 0xff : randoms_++ % 0xff;
 	return v << 24 | top << 16 | (0xffff - std::uint32_t(w_.random.below(200)));
 }
 

@@ -125,6 +125,7 @@ class world
 	bool tracing() const { return trace_; }
 	[[gnu::format(printf, 2, 3)]] void note(const char *format, ...);
 
+	bool first_lives = true; /* no connection has been broken yet */
 	std::uint64_t events = 0;
 	std::uint64_t packets = 0;
 

@@ -1090,6 +1090,7 @@ void traffic::break_down(connection &c, const char *cause)
 {
 	c.state = health::dying;
 	c.cause = cause;
+	w_.first_lives = false;
 	c.patience = 100 * us;
 	w_.note("%u - %u: connection %u breaks: %s", c.s[0].n->index(), c.s[1].n->index(), c.index, cause);
 	for (side &s : c.s) {
@@ -1215,17 +1216,20 @@ void traffic::take_down(side &s)
 		return;
 	if (r_.chance(0.5))
 		to_error(s);
-	else
-		s.recv->lost++; /* the receive of a message that is half there */
 	purge(*s.n);
 	w_.note("%u: connection %u is destroyed", s.n->index(), s.conn->index);
 	if (r_.chance(0.5)) {
 		s.q->destroy_channel();
 		s.q->destroy_jetty();
 	} else {
+		/* a receive queue of its own dies with a jetty, with all it held */
+		if (s.recv->owner)
+			s.recv->lost++;
 		s.q->destroy_jetty();
 		s.q->destroy_channel();
 	}
+	/* the receive of a message that is half there comes back now */
+	purge(*s.n);
 	s.q.reset();
 	s.incarnation++;
 	while (!s.ops.empty()) {

@@ -131,7 +131,7 @@ struct pool {
 	bool shared;
 	side *owner = nullptr; /* of a queue that is not shared */
 	bool feeding = false;
-	unsigned lost = 0; /* slots that destroyed connections may have swallowed */
+	unsigned lost = 0; /* slots that the jetty may have taken with it */
 
 	std::vector<piece> pieces(std::uint32_t slot) const;
 };
