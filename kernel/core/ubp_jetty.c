@@ -420,9 +420,15 @@ bool ubp_ta_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len
 
 void ubp_ta_acked(struct ubp_tp *tp, const struct ubp_txd *d)
 {
-	/* answers are sent and acknowledged in the order of the table */
-	if (d->kind == UBP_TX_RESPONSE && d->flags & UBP_TXF_LAST)
-		tp->rsp.rce_head++;
+	struct ubp_rsp *r = &tp->rsp;
+
+	/*
+	 * Answers are sent and acknowledged in the order of the table. One that
+	 * became an error while it was sent again has two last packets.
+	 */
+	if (d->kind == UBP_TX_RESPONSE && d->flags & UBP_TXF_LAST && r->rce_head != r->rce_next &&
+	    d->idx == (r->rce_head & tp->jetty->rct_mask))
+		r->rce_head++;
 }
 
 void ubp_ta_deliver(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
