@@ -12,9 +12,10 @@ using namespace fuzz;
 
 namespace
 {
-constexpr std::uint32_t objects[] = { UBOE_MBOX_JETTY, UBOE_MBOX_RCT, UBOE_MBOX_JFC,
-				      UBOE_MBOX_JFR,   UBOE_MBOX_TP,  UBOE_MBOX_SEG,
-				      UBOE_MBOX_AEQ,   UBOE_MBOX_JGRP };
+constexpr std::uint32_t objects[] = {
+	UBOE_MBOX_JETTY, UBOE_MBOX_RCT, UBOE_MBOX_JFC, UBOE_MBOX_JFR,
+	UBOE_MBOX_TP,	 UBOE_MBOX_SEG, UBOE_MBOX_AEQ, UBOE_MBOX_JGRP
+};
 
 struct bench {
 	rig::host h{ config() };
@@ -102,8 +103,7 @@ struct bench {
 			set(b, c);
 			break;
 		}
-		default:
-			b.resize(128);
+		default: b.resize(128);
 		}
 		return b;
 	}
@@ -128,7 +128,8 @@ struct bench {
 			ctx[at % ctx.size()] ^= in.u8();
 		}
 		if (obj == UBOE_MBOX_SEG) /* a right of the kernel's, which means no checks */
-			ctx[offsetof(uboe_seg_ctx, flags)] &= static_cast<std::uint8_t>(~UBOE_SEG_IDENTITY);
+			ctx[offsetof(uboe_seg_ctx, flags)] &=
+				static_cast<std::uint8_t>(~UBOE_SEG_IDENTITY);
 		if (verb == UBOE_MBOX_MODIFY) {
 			std::uint32_t mask = in.u8();
 
@@ -169,8 +170,8 @@ struct bench {
 
 	void end()
 	{
-		for (std::uint32_t obj : { UBOE_MBOX_TP, UBOE_MBOX_JETTY, UBOE_MBOX_JFR, UBOE_MBOX_JFC,
-					   UBOE_MBOX_SEG })
+		for (std::uint32_t obj :
+		     { UBOE_MBOX_TP, UBOE_MBOX_JETTY, UBOE_MBOX_JFR, UBOE_MBOX_JFC, UBOE_MBOX_SEG })
 			for (std::uint32_t tag : live[obj])
 				must(!h.destroy(obj, tag), "an object cannot be destroyed");
 		h.reap();
@@ -198,16 +199,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 				b.h.receive(std::move(p.data));
 			break;
 		}
-		case 1:
-			b.h.kick(in.u8() & 15);
-			break;
+		case 1: b.h.kick(in.u8() & 15); break;
 		case 2:
 			b.h.time += in.u8() * 1000000ull;
 			b.h.run_timers();
 			b.h.reap();
 			break;
-		default:
-			b.command(in);
+		default: b.command(in);
 		}
 	}
 	b.end();

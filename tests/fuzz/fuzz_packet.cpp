@@ -58,11 +58,17 @@ void start_work(rig::pair &w)
 
 		for (unsigned i = 0; i < 4; i++)
 			e->r.post(std::array{ e->local(8192 + i * 512, 256), e->local(0, 256) });
-		e->q->post({ .op = UBOE_SQE_WRITE, .sges = { e->local(0, 3000) },
-			     .remote = o.m.va() + 100, .rkey = rig::key });
-		e->q->post({ .op = UBOE_SQE_READ, .sges = { e->local(4096, 3000) },
-			     .remote = o.m.va(), .rkey = rig::key });
-		e->q->post({ .op = UBOE_SQE_CAS, .sges = { e->local(0, 8) }, .remote = o.m.va(),
+		e->q->post({ .op = UBOE_SQE_WRITE,
+			     .sges = { e->local(0, 3000) },
+			     .remote = o.m.va() + 100,
+			     .rkey = rig::key });
+		e->q->post({ .op = UBOE_SQE_READ,
+			     .sges = { e->local(4096, 3000) },
+			     .remote = o.m.va(),
+			     .rkey = rig::key });
+		e->q->post({ .op = UBOE_SQE_CAS,
+			     .sges = { e->local(0, 8) },
+			     .remote = o.m.va(),
 			     .rkey = rig::key });
 		e->q->post({ .op = UBOE_SQE_SEND_IMM, .sges = { e->local(0, 300) } });
 	}

@@ -23,7 +23,8 @@ shared map(rig::end &e)
 {
 	ubp_jetty *j = ubp_jetty_find(e.h.dev(), e.id);
 
-	return { const_cast<std::uint8_t *>(j->sq), j->page,
+	return { const_cast<std::uint8_t *>(j->sq),
+		 j->page,
 		 reinterpret_cast<std::uint8_t *>(const_cast<uboe_sge *>(j->jfr->ring)),
 		 reinterpret_cast<std::uint8_t *>(const_cast<__le32 *>(j->jfr->idx)),
 		 reinterpret_cast<std::uint8_t *>(j->jfr->rec),
@@ -68,9 +69,7 @@ void step(shared &s, rig::end &e, rig::end &peer, rig::pair &w, input &in)
 	switch (in.u8() & 15) {
 	case 0:
 	case 1:
-	case 2:
-		element(s, e, peer, in);
-		break;
+	case 2: element(s, e, peer, in); break;
 	case 3: { /* raw bytes into the send ring */
 		unsigned at = in.u16() & 4095;
 		rig::bytes b = in.bytes(in.u8());
@@ -94,9 +93,7 @@ void step(shared &s, rig::end &e, rig::end &peer, rig::pair &w, input &in)
 	case 6: /* slot numbers */
 		put32(s.index + (in.u8() & 63) * 4, in.u8() & 3 ? in.u8() & 127 : in.u32());
 		break;
-	case 7:
-		put32(s.jfr_rec, in.u8() & 3 ? in.u8() : in.u32());
-		break;
+	case 7: put32(s.jfr_rec, in.u8() & 3 ? in.u8() : in.u32()); break;
 	case 8: /* consumer index and arm word */
 		put32(s.jfc_rec + (in.u8() & 4), in.u8() & 3 ? in.u8() : in.u32());
 		break;
@@ -113,20 +110,19 @@ void step(shared &s, rig::end &e, rig::end &peer, rig::pair &w, input &in)
 	}
 	case 10: /* the peer sends something that needs a receive */
 		if (peer.q->room() > 8)
-			peer.q->post({ .op = UBOE_SQE_SEND, .sges = { peer.local(0, in.u8() * 4u) } });
+			peer.q->post(
+				{ .op = UBOE_SQE_SEND, .sges = { peer.local(0, in.u8() * 4u) } });
 		break;
 	case 11:
 		if (peer.q->room() > 8)
-			peer.q->post({ .op = UBOE_SQE_WRITE_IMM, .sges = { peer.local(0, 64) },
-				       .remote = e.m.va() + in.u8(), .rkey = rig::key });
+			peer.q->post({ .op = UBOE_SQE_WRITE_IMM,
+				       .sges = { peer.local(0, 64) },
+				       .remote = e.m.va() + in.u8(),
+				       .rkey = rig::key });
 		break;
 	case 12:
-	case 13:
-		e.h.kick(e.id);
-		break;
-	case 14:
-		w.run(1);
-		break;
+	case 13: e.h.kick(e.id); break;
+	case 14: w.run(1); break;
 	default: { /* an error: everything is flushed */
 		if (in.u8() & 7)
 			break;

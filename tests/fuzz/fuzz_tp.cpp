@@ -94,7 +94,8 @@ class model
 			p.order = s.atomics++;
 		}
 		p.data = pattern(n + (from_a ? 0 : 50) + p.kind * 7, len);
-		if (p.kind == 2) /* what is read lies at the other end, under this request's number */
+		if (p.kind ==
+		    2) /* what is read lies at the other end, under this request's number */
 			o.e.m.write(at(0, n), p.data.data(), len);
 		if (p.kind < 2) {
 			wr.inl = len <= 64 && what & 16;
@@ -188,7 +189,8 @@ class model
 		std::uint32_t half = static_cast<std::uint32_t>(data.size() / 3);
 
 		wr.sges = { s.e.local(at(1, n), half),
-			    s.e.local(at(1, n) + half, static_cast<std::uint32_t>(data.size()) - half) };
+			    s.e.local(at(1, n) + half,
+				      static_cast<std::uint32_t>(data.size()) - half) };
 	}
 
 	void sent(side &s, side &o, const uboe_cqe &c)
@@ -202,9 +204,11 @@ class model
 		must((c.w1 & UBOE_CQE_ENTRY) == ((p.end - 1) & 0xffff), "completions out of order");
 		s.e.q->retire(p.end);
 		if (p.kind == 0)
-			must(o.e.m.compare(at(2, n), p.data.data(), p.len) == p.len, "Write: wrong byte");
+			must(o.e.m.compare(at(2, n), p.data.data(), p.len) == p.len,
+			     "Write: wrong byte");
 		if (p.kind == 2)
-			must(s.e.m.compare(at(1, n), p.data.data(), p.len) == p.len, "Read: wrong byte");
+			must(s.e.m.compare(at(1, n), p.data.data(), p.len) == p.len,
+			     "Read: wrong byte");
 		if (p.kind == 3)
 			must(s.e.m.load(at(1, n), 8) == p.order, "atomic: wrong old value");
 	}
@@ -273,28 +277,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 		unsigned arg = x >> 4;
 
 		switch (x >> 1 & 7) {
-		case 0:
-			m.post(from_a, in);
-			break;
-		case 1:
-			m.receive(from_a);
-			break;
+		case 0: m.post(from_a, in); break;
+		case 1: m.receive(from_a); break;
 		case 2: /* in order */
 		case 3:
 			for (unsigned i = 0; i <= arg; i++)
 				m.packet(from_a, 0, 0);
 			break;
-		case 4: /* overtaking */
-			m.packet(from_a, arg, 0);
-			break;
-		case 5:
-			m.packet(from_a, arg, 1);
-			break;
-		case 6:
-			m.packet(from_a, arg, 2);
-			break;
-		default:
-			m.time(arg < 8 ? 100000ull << arg : 1000000ull << (arg - 8));
+		case 4: /* overtaking */ m.packet(from_a, arg, 0); break;
+		case 5: m.packet(from_a, arg, 1); break;
+		case 6: m.packet(from_a, arg, 2); break;
+		default: m.time(arg < 8 ? 100000ull << arg : 1000000ull << (arg - 8));
 		}
 	}
 	m.finish();

@@ -113,7 +113,8 @@ class Mbox : public testing::Test
 
 		return ubp_mbox_exec(h.dev(), cmd, tag, in, in_len, out, out_len);
 	}
-	template <class T> void refuses(u32 obj, u32 tag, T good, int err, std::function<void(T &)> spoil)
+	template <class T>
+	void refuses(u32 obj, u32 tag, T good, int err, std::function<void(T &)> spoil)
 	{
 		std::size_t live = h.live_allocations();
 
@@ -128,8 +129,9 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 {
 	for (u32 cmd = 0; cmd < 0x400; cmd++) {
 		u32 verb = cmd & 15, obj = cmd & 0xf0;
-		bool known = obj == UBOE_MBOX_JETTY || obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_JFC ||
-			     obj == UBOE_MBOX_JFR || obj == UBOE_MBOX_TP || obj == UBOE_MBOX_SEG;
+		bool known = obj == UBOE_MBOX_JETTY || obj == UBOE_MBOX_RCT ||
+			     obj == UBOE_MBOX_JFC || obj == UBOE_MBOX_JFR || obj == UBOE_MBOX_TP ||
+			     obj == UBOE_MBOX_SEG;
 		int want = -EINVAL;
 
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {

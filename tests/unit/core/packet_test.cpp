@@ -249,9 +249,8 @@ TEST_P(Encap, IcrcCoversWhatItShould)
 	}
 }
 
-INSTANTIATE_TEST_SUITE_P(Ip, Encap, testing::Bool(), [](const auto &i) {
-	return std::string(i.param ? "v6" : "v4");
-});
+INSTANTIATE_TEST_SUITE_P(Ip, Encap, testing::Bool(),
+			 [](const auto &i) { return std::string(i.param ? "v6" : "v4"); });
 
 TEST(Tph, ReservedStatusesAreRefused)
 {

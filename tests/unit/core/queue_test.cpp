@@ -46,8 +46,8 @@ TEST_F(Jfc, FieldsOfACompletion)
 	ASSERT_TRUE(post(7, UBOE_CQE_REMOTE, false, true));
 	auto c = q.poll();
 	ASSERT_TRUE(c);
-	EXPECT_EQ(c->w0 & ~UBOE_CQE_OWNER, UBOE_CQE_RECV | UBOE_CQE_JETTY |
-						   2u << 4 | 3u << 16 | u32(UBOE_CQE_REMOTE) << 24);
+	EXPECT_EQ(c->w0 & ~UBOE_CQE_OWNER,
+		  UBOE_CQE_RECV | UBOE_CQE_JETTY | 2u << 4 | 3u << 16 | u32(UBOE_CQE_REMOTE) << 24);
 	EXPECT_EQ(c->w1 & UBOE_CQE_ENTRY, 7u);
 	EXPECT_EQ(c->w1 >> 16 | (c->w2 & UBOE_CQE_ID_HI) << 16, 0xabcdeu);
 	EXPECT_EQ(c->byte_cnt, 21u);

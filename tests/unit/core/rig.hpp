@@ -109,7 +109,10 @@ struct end {
 
 		return h.query(UBOE_MBOX_JETTY, id, c) ? 0xff : c.state;
 	}
-	ubsim::sge local(std::uint64_t off, std::uint32_t len) { return { m.va() + off, len, key }; }
+	ubsim::sge local(std::uint64_t off, std::uint32_t len)
+	{
+		return { m.va() + off, len, key };
+	}
 };
 
 struct pair {

@@ -49,7 +49,10 @@ class Sqe : public testing::Test
 	/* Exactly the ring, so that a sanitizer sees a step over its end */
 	std::unique_ptr<u8[]> ring{ new u8[bbs * UBOE_BB]() };
 
-	uboe_sqe *at(u32 pi) { return reinterpret_cast<uboe_sqe *>(&ring[(pi & (bbs - 1)) * UBOE_BB]); }
+	uboe_sqe *at(u32 pi)
+	{
+		return reinterpret_cast<uboe_sqe *>(&ring[(pi & (bbs - 1)) * UBOE_BB]);
+	}
 	void bytes_at(u32 pi, u32 off, const void *p, std::size_t n)
 	{
 		for (std::size_t i = 0; i < n; i++)

@@ -26,7 +26,9 @@ class wire
       public:
 	explicit wire(pair &w) : w_(w) {}
 
-	std::function<unsigned(const bytes &, bool from_a)> copies = [](const bytes &, bool) { return 1u; };
+	std::function<unsigned(const bytes &, bool from_a)> copies = [](const bytes &, bool) {
+		return 1u;
+	};
 	std::vector<std::pair<bytes, bool>> log;
 
 	void step()
@@ -46,7 +48,8 @@ class wire
 	void run(unsigned ms)
 	{
 		for (unsigned i = 0; i < ms * 10; i++) {
-			for (unsigned n = 0; n < 50 && !(w_.a.h.out().empty() && w_.b.h.out().empty()); n++)
+			for (unsigned n = 0;
+			     n < 50 && !(w_.a.h.out().empty() && w_.b.h.out().empty()); n++)
 				step();
 			for (end *e : { &w_.a, &w_.b }) {
 				e->h.time += 100000;
@@ -81,7 +84,9 @@ void expect_works(pair &w, const std::function<void()> &carry)
 		u64 v = 0x1234567890abcdef ^ (e == &w.a);
 
 		e->m.write(0, &v, 8);
-		e->q->post({ .op = UBOE_SQE_WRITE, .sges = { e->local(0, 8) }, .remote = o.m.va() + 64,
+		e->q->post({ .op = UBOE_SQE_WRITE,
+			     .sges = { e->local(0, 8) },
+			     .remote = o.m.va() + 64,
 			     .rkey = key });
 		o.r.post(std::array{ o.local(128, 64) });
 		e->q->post({ .op = UBOE_SQE_SEND, .sges = { e->local(0, 8) } });
@@ -111,7 +116,8 @@ class Tpcm : public testing::TestWithParam<bool>
 	{
 		e.q.reset();
 		e.h.reap();
-		e.q = std::make_unique<ubsim::rc>(e.h, e.id, e.tx, e.rx, e.r, ubsim::jetty_options{});
+		e.q = std::make_unique<ubsim::rc>(e.h, e.id, e.tx, e.rx, e.r,
+						  ubsim::jetty_options{});
 	}
 	void works()
 	{
@@ -160,7 +166,8 @@ TEST_P(Tpcm, EachMessageMayGetLost)
 				unsigned lost[2] = { 0, 0 };
 
 				n.copies = [&](const bytes &b, bool from_a) {
-					bool hit = cm_type(b) == type && side & (from_a ? 1u : 2u) &&
+					bool hit = cm_type(b) == type &&
+						   side & (from_a ? 1u : 2u) &&
 						   lost[from_a] < times;
 
 					lost[from_a] += hit;
@@ -279,7 +286,9 @@ TEST_P(Tpcm, RebootOfOneSide)
 	EXPECT_FALSE(open(w.b));
 	/* data of the old channel does not reach the new one */
 	moved mb(w.b.h);
-	w.a.q->post({ .op = UBOE_SQE_WRITE, .sges = { w.a.local(0, 8) }, .remote = w.b.m.va() + 512,
+	w.a.q->post({ .op = UBOE_SQE_WRITE,
+		      .sges = { w.a.local(0, 8) },
+		      .remote = w.b.m.va() + 512,
 		      .rkey = key });
 	net.run(50);
 	EXPECT_FALSE(w.a.tx.poll());
@@ -309,8 +318,10 @@ TEST_P(Tpcm, CloseReachesThePeer)
 		return from_a && !data++ ? 1u : 0u;
 	};
 	for (unsigned i = 0; i < 2; i++)
-		w.a.q->post({ .op = UBOE_SQE_WRITE, .sges = { w.a.local(0, 8) },
-			      .remote = w.b.m.va() + 64, .rkey = key });
+		w.a.q->post({ .op = UBOE_SQE_WRITE,
+			      .sges = { w.a.local(0, 8) },
+			      .remote = w.b.m.va() + 64,
+			      .rkey = key });
 	net.run(1);
 	EXPECT_FALSE(w.a.tx.poll());
 	w.b.q.reset();
@@ -368,11 +379,19 @@ TEST_P(Tpcm, MessagesFromElsewhereAreRefused)
 /* What both announce is the same on both ends */
 TEST_P(Tpcm, Negotiation)
 {
-	ASSERT_FALSE(w.a.q->connect({ .local = w.a.self, .remote = w.b.self, .rmt_jetty = w.b.id,
-				      .mtu = 4096, .window = 128, .timeout_ns = 0,
+	ASSERT_FALSE(w.a.q->connect({ .local = w.a.self,
+				      .remote = w.b.self,
+				      .rmt_jetty = w.b.id,
+				      .mtu = 4096,
+				      .window = 128,
+				      .timeout_ns = 0,
 				      .retrans = UB_TPCM_RETRANS_FAST }));
-	ASSERT_FALSE(w.b.q->connect({ .local = w.b.self, .remote = w.a.self, .rmt_jetty = w.a.id,
-				      .mtu = 2048, .window = 1024, .timeout_ns = 0 }));
+	ASSERT_FALSE(w.b.q->connect({ .local = w.b.self,
+				      .remote = w.a.self,
+				      .rmt_jetty = w.a.id,
+				      .mtu = 2048,
+				      .window = 1024,
+				      .timeout_ns = 0 }));
 	net.run(5);
 	for (end *e : { &w.a, &w.b }) {
 		ASSERT_TRUE(open(*e));
@@ -398,9 +417,8 @@ TEST_P(Tpcm, APeerWithoutOutOfOrderWindow)
 	EXPECT_EQ(w.b.tp()->window, w.b.h.dev()->cfg.window);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ip, Tpcm, testing::Bool(), [](const auto &i) {
-	return std::string(i.param ? "v6" : "v4");
-});
+INSTANTIATE_TEST_SUITE_P(Ip, Tpcm, testing::Bool(),
+			 [](const auto &i) { return std::string(i.param ? "v6" : "v4"); });
 
 /* A host whose packets come back to it */
 class Loopback : public testing::Test
@@ -430,15 +448,23 @@ TEST_F(Loopback, TwoJettysOfOneDevice)
 	ubsim::rc q(e.h, 0x102, tx, rx, r, {});
 
 	ASSERT_EQ(e.connect(self, 0x102), 0);
-	ASSERT_EQ(q.connect({ .local = self, .remote = self, .rmt_jetty = 0x101, .mtu = 1024,
-			      .window = 0, .timeout_ns = 0 }), 0);
+	ASSERT_EQ(q.connect({ .local = self,
+			      .remote = self,
+			      .rmt_jetty = 0x101,
+			      .mtu = 1024,
+			      .window = 0,
+			      .timeout_ns = 0 }),
+		  0);
 	run();
 	ASSERT_TRUE(open(e));
 	r.post(std::array{ e.local(4096, 8192) });
 	u64 v = 0x1122334455667788;
 	e.m.write(0, &v, 8);
 	e.q->post({ .op = UBOE_SQE_SEND, .sges = { e.local(0, 4000) } });
-	e.q->post({ .op = UBOE_SQE_READ, .sges = { e.local(20000, 8) }, .remote = e.m.va(), .rkey = key });
+	e.q->post({ .op = UBOE_SQE_READ,
+		    .sges = { e.local(20000, 8) },
+		    .remote = e.m.va(),
+		    .rkey = key });
 	run();
 	EXPECT_TRUE(e.tx.poll());
 	EXPECT_TRUE(e.tx.poll());
@@ -458,11 +484,19 @@ TEST_F(Loopback, AJettyThatTalksToItself)
 	e.m.write(512, &one, 8);
 	e.r.post(std::array{ e.local(4096, 8192) });
 	e.q->post({ .op = UBOE_SQE_SEND, .sges = { e.local(0, 5000) } });
-	e.q->post({ .op = UBOE_SQE_WRITE, .sges = { e.local(0, 3000) }, .remote = e.m.va() + 30000,
+	e.q->post({ .op = UBOE_SQE_WRITE,
+		    .sges = { e.local(0, 3000) },
+		    .remote = e.m.va() + 30000,
 		    .rkey = key });
-	e.q->post({ .op = UBOE_SQE_READ, .sges = { e.local(20000, 8) }, .remote = e.m.va(), .rkey = key });
-	e.q->post({ .op = UBOE_SQE_FAA, .sges = { e.local(20008, 8) }, .remote = e.m.va() + 512,
-		    .rkey = key, .swap = 1 });
+	e.q->post({ .op = UBOE_SQE_READ,
+		    .sges = { e.local(20000, 8) },
+		    .remote = e.m.va(),
+		    .rkey = key });
+	e.q->post({ .op = UBOE_SQE_FAA,
+		    .sges = { e.local(20008, 8) },
+		    .remote = e.m.va() + 512,
+		    .rkey = key,
+		    .swap = 1 });
 	run();
 	for (int i = 0; i < 4; i++) {
 		auto c = e.tx.poll();

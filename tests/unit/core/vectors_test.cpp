@@ -57,7 +57,10 @@ class Golden : public testing::TestWithParam<golden::vector>
 			want(name, value);
 	}
 	/* Opcodes that the core does not implement are refused by name and not decoded */
-	bool decoded() { return v().needs != "be" && v().needs != "writeback" && v().needs != "prefetch"; }
+	bool decoded()
+	{
+		return v().needs != "be" && v().needs != "writeback" && v().needs != "prefetch";
+	}
 
 	void tph(const ubp_tph &t)
 	{
