@@ -173,6 +173,8 @@ class Jfr : public testing::Test
 		ASSERT_EQ(h.create(UBOE_MBOX_JFR, 4, ctx), 0);
 	}
 
+	void TearDown() override { h.destroy(UBOE_MBOX_JFR, 4); }
+
 	ubp_jfr *core() { return static_cast<ubp_jfr *>(ubp_table_get(&h.dev()->jfr, 4)); }
 	uboe_sge *slot(u32 n) { return reinterpret_cast<uboe_sge *>(ring.p) + n * 4; }
 	void index(u32 at, u32 n) { reinterpret_cast<__le32 *>(idx.p)[at & 63] = n; }
