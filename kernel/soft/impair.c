@@ -88,8 +88,13 @@ static void uboe_impair_arm(struct uboe_impair *im)
 static bool uboe_impair_hold(struct uboe_impair *im, struct sk_buff_head *q, u32 max,
 			     struct sk_buff *skb, u64 ns, u32 after)
 {
+	bool fits = skb_queue_len(q) < max;
+
 	/* the route of a packet in flight is only borrowed */
-	if (skb_queue_len(q) >= max || !skb_dst_force(skb)) {
+	rcu_read_lock();
+	fits = fits && skb_dst_force(skb);
+	rcu_read_unlock();
+	if (!fits) {
 		im->stat[UBOE_IS_OVERFLOW]++;
 		kfree_skb(skb);
 		return false;

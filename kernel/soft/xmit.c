@@ -217,10 +217,12 @@ void uboe_tx_out(struct uboe_soft *sf, struct sk_buff *skb)
 {
 	struct net *net = dev_net(sf->ndev);
 
+	rcu_read_lock(); /* what skb_dst_force() wants to see where the packet is queued */
 	if (skb->protocol == htons(ETH_P_IP))
 		ip_local_out(net, NULL, skb);
 	else
 		ip6_local_out(net, NULL, skb);
+	rcu_read_unlock();
 }
 
 /*
