@@ -57,10 +57,17 @@ memory::memory(std::uint64_t va, std::uint64_t len, unsigned chunk_shift)
 
 	for (std::uint64_t i = 0; i < n; i++) {
 		store_.push_back(std::make_unique_for_overwrite<std::uint8_t[]>(size));
-		std::memset(store_.back().get(), canary, size);
-		chunks_.push_back(store_.back().get() + canary_len);
+		std::uint8_t *p = store_.back().get();
+		/* all of a chunk that is not in the range is canary */
+		std::size_t from = canary_len + (i ? 0 : std::size_t(off_));
+		std::size_t to = i + 1 < n ? size - canary_len :
+					     canary_len + std::size_t(off_ + len - (i << shift_));
+
+		std::memset(p, canary, from);
+		std::memset(p + from, 0, to - from);
+		std::memset(p + to, canary, size - to);
+		chunks_.push_back(p + canary_len);
 	}
-	walk(0, len, [](std::uint8_t *p, std::size_t, std::size_t n) { std::memset(p, 0, n); });
 }
 
 template <class F> void memory::walk(std::uint64_t off, std::size_t n, F &&f) const

@@ -171,9 +171,10 @@ bool world::step()
 
 	switch (e.kind) {
 	case act::packet: {
-		bytes data = std::move(slots_[e.a]);
+		auto [data, corrupt] = std::move(slots_[e.a]);
 
 		free_slots_.push_back(e.a);
+		audit_arrival(e.node, data, corrupt);
 		n.receive(std::move(data));
 		break;
 	}
@@ -241,7 +242,8 @@ bool world::dark(link &l)
 	return clock >= l.dark_from;
 }
 
-void world::deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate)
+void world::deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate,
+		    bool corrupt)
 {
 	std::uint32_t slot;
 
@@ -255,7 +257,7 @@ void world::deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay,
 		slot = free_slots_.back();
 		free_slots_.pop_back();
 	}
-	slots_[slot] = std::move(data);
+	slots_[slot] = { std::move(data), corrupt };
 	at(delay, act::packet, to, slot);
 }
 
@@ -266,6 +268,7 @@ void world::transmit(unsigned from, unsigned to, bytes &&data)
 	const char *fate = "ok";
 
 	packets++;
+	audit_sent(from, to, data);
 	l.busy = std::max(l.busy, clock) + data.size() * prof.per_byte / 1000;
 	out = l.busy - clock;
 	delay = out + prof.latency;
@@ -290,7 +293,9 @@ void world::transmit(unsigned from, unsigned to, bytes &&data)
 		data[1] |= 3;
 		fate = "marked";
 	}
-	if (random.chance(prof.corrupt)) {
+	bool corrupt = random.chance(prof.corrupt);
+
+	if (corrupt) {
 		spoil(data);
 		fate = "corrupt";
 	}
@@ -300,7 +305,96 @@ void world::transmit(unsigned from, unsigned to, bytes &&data)
 		l.last = std::max(l.last, clock + delay);
 		delay = l.last - clock;
 	}
-	deliver(from, to, std::move(data), delay, fate);
+	deliver(from, to, std::move(data), delay, fate, corrupt);
+}
+
+void world::watch(unsigned node, std::uint32_t tpn, unsigned far, std::uint32_t far_tpn)
+{
+	audit &a = audits_[std::uint64_t(node) << 32 | tpn];
+
+	a.far = far;
+	a.far_tpn = far_tpn;
+}
+
+void world::unwatch(unsigned node, std::uint32_t tpn)
+{
+	audits_.erase(std::uint64_t(node) << 32 | tpn);
+}
+
+audit *world::audit_of(unsigned node, std::uint32_t tpn)
+{
+	auto it = audits_.find(std::uint64_t(node) << 32 | tpn);
+
+	return it == audits_.end() ? nullptr : &it->second;
+}
+
+namespace
+{
+/* The transport header and what follows it; false: not from us */
+bool split(const bytes &data, ubp_tph &t, const std::uint8_t *&rest, std::uint32_t &len)
+{
+	static const ubp_config cfg = host::small_config();
+	ubp_encap e;
+
+	if (ubp_encap_check(&cfg, data.data(), std::uint32_t(data.size()), &e))
+		return false;
+	ubp_tph_parse(data.data() + e.hlen, &t);
+	rest = data.data() + e.hlen + UB_TPH_LEN;
+	len = e.total - e.hlen - UB_TPH_LEN - UB_ICRC_LEN;
+	return true;
+}
+} /* namespace */
+
+void world::audit_sent(unsigned from, unsigned to, const bytes &data)
+{
+	const std::uint8_t *p;
+	std::uint32_t len;
+	ubp_tph t;
+
+	if (audits_.empty() || !split(data, t, p, len))
+		return;
+	if (t.op == UB_TP_RTP_DATA) {
+		audit *a = audit_of(to, t.dst);
+		const ubp_tp *tp = ubp_tp_find(nodes[from]->dev(), t.src);
+
+		if (a && tp && t.psn != tp->snd_una && audit::has(a->known, t.psn))
+			fail("channel %06x sends PSN %06x again, which it knows to have arrived", t.src,
+			     t.psn);
+	} else if (t.op == UB_TP_SACK) {
+		audit *a = audit_of(from, t.src);
+
+		/* bit 0 says nothing new, and may stand for the number before the first */
+		for (std::uint32_t i = 1; a && i < (len - UB_SAETPH_LEN) * 8; i++) {
+			std::uint32_t psn = ubp_psn_add(t.psn, i);
+
+			if (p[UB_SAETPH_LEN + i / 8] >> i % 8 & 1 && !audit::has(a->reached, psn))
+				fail("channel %06x acknowledges PSN %06x, which never arrived", t.src,
+				     psn);
+		}
+	}
+}
+
+void world::audit_arrival(unsigned at, const bytes &data, bool corrupt)
+{
+	const std::uint8_t *p;
+	std::uint32_t len;
+	ubp_tph t;
+
+	if (audits_.empty() || !split(data, t, p, len))
+		return;
+	if (t.op == UB_TP_RTP_DATA) {
+		/* damage to fields that the ICRC does not cover is no damage */
+		if (audit *a = audit_of(at, t.dst))
+			audit::set(a->reached, t.psn);
+	} else if (t.op == UB_TP_SACK && !corrupt) {
+		for (auto &[key, a] : audits_) {
+			if (a.far != at || a.far_tpn != t.dst || std::uint32_t(key) != t.src)
+				continue;
+			for (std::uint32_t i = 1; i < (len - UB_SAETPH_LEN) * 8; i++)
+				if (p[UB_SAETPH_LEN + i / 8] >> i % 8 & 1)
+					audit::set(a.known, ubp_psn_add(t.psn, i));
+		}
+	}
 }
 
 } /* namespace ubsim */

@@ -102,6 +102,26 @@ class node final : public host
 	std::map<std::uint32_t, bool> blocked_;
 };
 
+/*
+ * Listens to the packets towards one end of a channel: it may acknowledge
+ * selectively only what has reached it, and nothing is sent to it again that
+ * is known to have arrived, but for the first packet in flight, which asks.
+ */
+struct audit {
+	static constexpr std::uint32_t ring = 8192; /* more than any window */
+
+	unsigned far; /* the sender */
+	std::uint32_t far_tpn;
+	std::vector<std::uint32_t> reached = std::vector<std::uint32_t>(ring, ~0u);
+	std::vector<std::uint32_t> known = std::vector<std::uint32_t>(ring, ~0u);
+
+	static void set(std::vector<std::uint32_t> &v, std::uint32_t psn) { v[psn % ring] = psn; }
+	static bool has(const std::vector<std::uint32_t> &v, std::uint32_t psn)
+	{
+		return v[psn % ring] == psn;
+	}
+};
+
 class world
 {
       public:
@@ -118,6 +138,9 @@ class world
 	/* One event; false when there is none */
 	bool step();
 	void transmit(unsigned from, unsigned to, bytes &&data);
+	/* Audit packets to this end, until its numbers get a second life */
+	void watch(unsigned node, std::uint32_t tpn, unsigned far, std::uint32_t far_tpn);
+	void unwatch(unsigned node, std::uint32_t tpn);
 	/* From now on the network is perfect, to let everything come to rest */
 	void calm() { calm_ = true; }
 	bool is_calm() const { return calm_; }
@@ -137,17 +160,22 @@ class world
 		std::uint64_t dark_until = 0;
 	};
 
-	void deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate);
+	void deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate,
+		     bool corrupt = false);
 	void spoil(bytes &data);
+	audit *audit_of(unsigned node, std::uint32_t tpn);
+	void audit_sent(unsigned from, unsigned to, const bytes &data);
+	void audit_arrival(unsigned at, const bytes &data, bool corrupt);
 	bool dark(link &l);
 
 	bool trace_;
 	bool calm_ = false;
 	std::uint64_t seq_ = 0;
 	std::vector<action> heap_;
-	std::vector<bytes> slots_;
+	std::vector<std::pair<bytes, bool>> slots_; /* and whether it was made corrupt */
 	std::vector<std::uint32_t> free_slots_;
 	std::vector<link> links_;
+	std::map<std::uint64_t, audit> audits_;
 };
 
 /* One line that says what is in a packet */

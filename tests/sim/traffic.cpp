@@ -234,7 +234,7 @@ void traffic::make_node(unsigned i)
 
 void traffic::make_pool(unsigned i, bool shared)
 {
-	static constexpr std::uint32_t sizes[] = { 64, 1000, 4096, 4096, 20000 };
+	static constexpr std::uint32_t sizes[] = { 64, 1000, 2500, 4096, 9000 };
 	place &p = places_[i];
 	auto q = std::make_unique<pool>();
 	unsigned shift = unsigned(r_.below(3));
@@ -280,7 +280,7 @@ void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 {
 	place &at = places_[n];
 	side &s = c.s[which];
-	std::uint64_t size = r_.chance(0.15) ? 512 << 10 : 64 << 10;
+	std::uint64_t size = r_.chance(0.1) ? 400 << 10 : 48 << 10;
 
 	if (w_.prof.big && c.index == 0)
 		size = 9 << 20;
@@ -309,6 +309,9 @@ void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 	s.jopt.max_rd = std::uint16_t(r_.scaled(1, 128));
 	s.copt.mtu = std::uint16_t(1024u << r_.below(4));
 	s.copt.window = r_.chance(0.3) ? 0 : std::uint16_t(64u << r_.below(6));
+	if (r_.chance(0.2))
+		s.copt.retrans = std::uint8_t(r_.below(2) * UB_TPCM_RETRANS_SR +
+					      r_.below(2) * UB_TPCM_RETRANS_FAST);
 	s.copt.timeout_ns = w_.prof.chaos ? 1 : 0; /* raised to the device's least */
 	s.local = std::make_unique<region>(*s.n, at.next_token++, UBOE_ACC_LOCAL_WRITE, size, r_);
 	s.target = std::make_unique<region>(*s.n, at.next_token++, all_access, size, r_);
@@ -322,10 +325,11 @@ void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 void traffic::open(side &s)
 {
 	s.incarnation++;
+	if (s.incarnation == 1)
+		w_.watch(s.n->index(), UB_TPN_RC(s.id), s.peer->n->index(), UB_TPN_RC(s.peer->id));
 	s.error_seen = false;
 	s.may_flush = false;
 	s.last_posted = false;
-	s.unsignaled = 0;
 	s.jopt.user = std::uint64_t(s.id) << 32 | s.incarnation;
 	s.q = std::make_unique<rc>(*s.n, s.id, *s.tx, *s.rx, *s.recv->queue, s.jopt);
 	if (int err = s.q->connect(s.copt))
@@ -819,6 +823,7 @@ void traffic::do_post(side &s)
 		put(s, std::move(o));
 		any = true;
 	}
+	s.wait = any ? 5 * us : std::min(s.wait * 2, 5 * ms);
 	if (any) {
 		if (r_.chance(0.2))
 			w_.at(r_.below(3 * us), act::user, s.n->index(), s.conn->index,
@@ -827,7 +832,7 @@ void traffic::do_post(side &s)
 			do_ring(s);
 	}
 	if (s.left || !s.queued.empty())
-		want_post(s, any ? r_.scaled(100, 50 * us) : r_.scaled(5 * us, 200 * us));
+		want_post(s, any ? r_.scaled(100, 50 * us) : s.wait + r_.below(s.wait));
 }
 
 void traffic::do_ring(side &s)
@@ -1094,6 +1099,7 @@ void traffic::break_down(connection &c, const char *cause)
 	c.patience = 100 * us;
 	w_.note("%u - %u: connection %u breaks: %s", c.s[0].n->index(), c.s[1].n->index(), c.index, cause);
 	for (side &s : c.s) {
+		w_.unwatch(s.n->index(), UB_TPN_RC(s.id));
 		/* work that was not posted is made anew later */
 		s.left += unsigned(s.queued.size());
 		s.queued.clear();

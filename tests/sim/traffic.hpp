@@ -159,7 +159,7 @@ struct side {
 	std::deque<arrival> inbound;
 	std::vector<op> failed; /* may have happened or not */
 	unsigned left; /* still to make */
-	unsigned unsignaled = 0;
+	std::uint64_t wait = us; /* before the next try when there is no room */
 	unsigned incarnation = 0;
 	bool error_seen = false;
 	bool may_flush = false; /* the first failure need not have a reason */

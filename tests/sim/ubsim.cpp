@@ -7,7 +7,9 @@
  *	--ops N		work requests of a run (1000)
  *	--stats		print the sums of all counters
  *	--stop		end at the first failure
+ *	--seconds N	start no seed after this time
  */
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,11 +35,14 @@ struct options {
 	bool trace = false;
 	bool stats = false;
 	bool stop = false;
+	double seconds = 0;
 };
 
 /* Shared by the workers */
 struct totals {
 	std::atomic<std::uint64_t> next;
+	std::atomic<std::uint64_t> seeds;
+	std::atomic<bool> late;
 	std::atomic<std::uint64_t> failures;
 	std::atomic<std::uint64_t> first_failure;
 	std::atomic<std::uint64_t> ops;
@@ -45,6 +50,13 @@ struct totals {
 	std::atomic<std::uint64_t> events;
 	std::atomic<std::uint64_t> stats[UBP_S_MAX];
 };
+
+double elapsed()
+{
+	static const auto start = std::chrono::steady_clock::now();
+
+	return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 bool run_seed(const options &opt, std::uint64_t seed, totals &sum)
 {
@@ -74,19 +86,29 @@ bool run_seed(const options &opt, std::uint64_t seed, totals &sum)
 		std::printf("# seed %llu: %s\n", (unsigned long long)seed, f.what());
 		good = false;
 	}
+	sum.seeds++;
 	sum.packets += w.packets;
 	sum.events += w.events;
 	return good;
+}
+
+bool enough(const options &opt, const totals &sum)
+{
+	return sum.next > opt.last || sum.late || (opt.stop && sum.failures);
 }
 
 /* Seeds one after another; ends early when one fails, for the parent to go on */
 void work(const options &opt, totals &sum)
 {
 	for (;;) {
+		if (enough(opt, sum))
+			std::_Exit(0);
 		std::uint64_t seed = sum.next++;
 
-		if (seed > opt.last || (opt.stop && sum.failures))
+		if (seed > opt.last)
 			std::_Exit(0);
+		if (opt.seconds && elapsed() > opt.seconds)
+			sum.late = true;
 		if (!run_seed(opt, seed, sum)) {
 			std::fflush(stdout);
 			std::_Exit(3);
@@ -101,7 +123,7 @@ int many(const options &opt, totals &sum)
 	for (;;) {
 		int status;
 
-		while (running < opt.jobs && sum.next <= opt.last && !(opt.stop && sum.failures)) {
+		while (running < opt.jobs && !enough(opt, sum)) {
 			pid_t pid = fork();
 
 			if (pid < 0)
@@ -121,9 +143,10 @@ int many(const options &opt, totals &sum)
 	return sum.failures ? 1 : 0;
 }
 
-void report(const options &opt, totals &sum, double seconds)
+void report(const options &opt, totals &sum)
 {
-	std::uint64_t n = opt.last - opt.first + 1;
+	std::uint64_t n = sum.seeds + sum.failures;
+	double seconds = elapsed();
 
 	std::printf("# %llu seeds, %llu failed; %llu operations, %llu packets, %llu events; %.1f s, "
 		    "%.0f seeds/s\n",
@@ -139,7 +162,7 @@ void report(const options &opt, totals &sum, double seconds)
 [[noreturn]] void usage()
 {
 	std::fprintf(stderr, "usage: ubsim [--seed N | --seeds A-B] [--jobs N] [--ops N] [--trace] "
-			     "[--stats] [--stop]\n");
+			     "[--stats] [--stop] [--seconds N]\n");
 	std::exit(2);
 }
 
@@ -172,6 +195,9 @@ options parse(int argc, char **argv)
 		} else if (a == "--jobs") {
 			o.jobs = unsigned(std::strtoul(v, &end, 0));
 			i++;
+		} else if (a == "--seconds") {
+			o.seconds = std::strtod(v, &end);
+			i++;
 		} else if (a == "--ops") {
 			o.ops = unsigned(std::strtoul(v, &end, 0));
 			i++;
@@ -188,18 +214,24 @@ options parse(int argc, char **argv)
 
 } /* namespace */
 
-int main(int argc, char **argv)
+int ubsim_main(int argc, char **argv);
+
+int ubsim_main(int argc, char **argv)
 {
 	options opt = parse(argc, argv);
+
+	elapsed(); /* starts now */
 	void *shared = mmap(nullptr, sizeof(totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			    -1, 0);
 
 	if (shared == MAP_FAILED)
 		return 1;
 	totals &sum = *new (shared) totals{};
-	auto start = std::chrono::steady_clock::now();
 	int rc;
 
+	/* keep the memory of one seed for the next */
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	sum.next = opt.first;
 	if (opt.first == opt.last) {
 		rc = run_seed(opt, opt.first, sum) ? 0 : 1;
@@ -207,6 +239,6 @@ int main(int argc, char **argv)
 	} else {
 		rc = many(opt, sum);
 	}
-	report(opt, sum, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+	report(opt, sum);
 	return rc;
 }
