@@ -390,6 +390,11 @@ void world::audit_arrival(unsigned at, const bytes &data, bool corrupt)
 		for (auto &[key, a] : audits_) {
 			if (a.far != at || a.far_tpn != t.dst || std::uint32_t(key) != t.src)
 				continue;
+			const ubp_tp *tp = ubp_tp_find(nodes[at]->dev(), t.dst);
+
+			/* one that was overtaken is not looked at */
+			if (!tp || ubp_psn_diff(ubp_psn_add(t.psn, 1), tp->snd_una) < 0)
+				continue;
 			for (std::uint32_t i = 1; i < (len - UB_SAETPH_LEN) * 8; i++)
 				if (p[UB_SAETPH_LEN + i / 8] >> i % 8 & 1)
 					audit::set(a.known, ubp_psn_add(t.psn, i));

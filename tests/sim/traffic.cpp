@@ -164,7 +164,7 @@ traffic::traffic(world &w, std::uint64_t seed) : w_(w), r_(seed ^ 0x5851f42d4c95
 	sides = unsigned(conns_.size()) * 2;
 	for (auto &c : conns_)
 		for (side &s : c->s)
-			s.left = w_.prof.ops / sides + 1;
+			s.left = (w_.prof.ops / sides + 1) * (s.reader ? 4 : 1);
 	chaos_left_ = w_.prof.chaos;
 	for (unsigned i = 0; i < chaos_left_; i++)
 		chaos_at_.push_back(r_.below(w_.prof.ops));
@@ -299,6 +299,9 @@ void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 	}
 	s.recv = p;
 	s.jopt.sq_shift = unsigned(r_.range(4, 7));
+	s.reader = r_.chance(0.1);
+	if (s.reader)
+		s.jopt.sq_shift = 8;
 	s.jopt.pd = pd;
 	s.jopt.flags = std::uint8_t((p->shared ? UBOE_JETTY_SHARED_JFR : 0) |
 				    (r_.chance(0.1) ? UBOE_JETTY_SIG_ALL : 0));
@@ -306,7 +309,7 @@ void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 	s.jopt.rnr_retry = 7;
 	if (w_.prof.chaos && w_.prof.late_receives && r_.chance(0.3))
 		s.jopt.rnr_retry = std::uint8_t(r_.below(7));
-	s.jopt.max_rd = std::uint16_t(r_.scaled(1, 128));
+	s.jopt.max_rd = std::uint16_t(s.reader ? 128 : r_.scaled(1, 128));
 	s.copt.mtu = std::uint16_t(1024u << r_.below(4));
 	s.copt.window = r_.chance(0.3) ? 0 : std::uint16_t(64u << r_.below(6));
 	if (r_.chance(0.2))
@@ -510,7 +513,7 @@ bool traffic::make_send(side &s)
 bool traffic::make_read(side &s)
 {
 	std::uint64_t half = s.peer->target->len() / 2;
-	std::uint32_t len = draw_len(s, std::uint32_t(half / 3));
+	std::uint32_t len = draw_len(s, s.reader ? 3000 : std::uint32_t(half / 3));
 	op o = start(UBOE_SQE_READ, len);
 
 	if (!local_pieces(s, o, len, UBOE_MAX_SGE_READ))
@@ -663,6 +666,8 @@ bool traffic::make_word(side &s)
 
 bool traffic::refill(side &s)
 {
+	if (s.reader && r_.chance(0.9))
+		return make_read(s);
 	switch (r_.below(16)) {
 	case 0:
 	case 1:
@@ -793,7 +798,7 @@ void traffic::poke_msn(connection &c)
 
 void traffic::do_post(side &s)
 {
-	std::uint64_t n = r_.range(1, 8);
+	std::uint64_t n = s.reader ? 200 : r_.range(1, 8);
 	bool any = false;
 
 	if (s.conn->state != health::alive || !s.q)

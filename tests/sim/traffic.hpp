@@ -158,6 +158,7 @@ struct side {
 	std::deque<op> queued; /* made, not posted */
 	std::deque<arrival> inbound;
 	std::vector<op> failed; /* may have happened or not */
+	bool reader; /* keeps the other end's RC table full */
 	unsigned left; /* still to make */
 	std::uint64_t wait = us; /* before the next try when there is no room */
 	unsigned incarnation = 0;
