@@ -191,7 +191,8 @@ struct host::ops {
 			return -EINVAL;
 		memory *m = it->second;
 
-		if (seg->off + seg->len > m->off() + m->len() || seg->chunk_shift != m->chunk_shift())
+		if (seg->off + seg->len > m->off() + m->len() ||
+		    seg->chunk_shift != m->chunk_shift())
 			return -EINVAL;
 		seg->chunk = m->chunks();
 		seg->home = m;

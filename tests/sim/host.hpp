@@ -167,7 +167,10 @@ class host
 	virtual std::uint64_t now() { return time; }
 	virtual std::uint32_t random();
 	virtual bool tx_room(ubp_path &) { return true; }
-	virtual void sent(ubp_path &path, bytes &&data) { out_.push_back({ std::move(data), &path }); }
+	virtual void sent(ubp_path &path, bytes &&data)
+	{
+		out_.push_back({ std::move(data), &path });
+	}
 	virtual void set_timer(ubp_tp *tp, std::uint64_t when);
 	virtual void cancel_timer(ubp_tp *tp);
 	virtual void later(ubp_jetty *jetty) { turns_.push_back(ubp_jetty_id(jetty)); }

@@ -63,9 +63,7 @@ profile profile::draw(rng &r, unsigned ops)
 	return p;
 }
 
-node::node(world &w, unsigned index, const ubp_config &cfg) : host(cfg), w_(w), index_(index)
-{
-}
+node::node(world &w, unsigned index, const ubp_config &cfg) : host(cfg), w_(w), index_(index) {}
 
 address node::addr(bool v6) const
 {
@@ -189,12 +187,8 @@ bool world::step()
 		if (tp)
 			ubp_resume(tp);
 		break;
-	case act::turn:
-		n.kick(e.a);
-		break;
-	case act::user:
-		on_user(e);
-		break;
+	case act::turn: n.kick(e.a); break;
+	case act::user: on_user(e); break;
 	}
 	n.reap();
 	return true;
@@ -217,9 +211,7 @@ void world::note(const char *format, ...)
 void world::spoil(bytes &data)
 {
 	switch (random.below(10)) {
-	case 0:
-		data.resize(random.below(data.size()));
-		break;
+	case 0: data.resize(random.below(data.size())); break;
 	case 1:
 		/* the link may pad; the IP length says where the packet ends */
 		data.resize(data.size() + random.range(1, 40));
@@ -358,8 +350,8 @@ void world::audit_sent(unsigned from, unsigned to, const bytes &data)
 		const ubp_tp *tp = ubp_tp_find(nodes[from]->dev(), t.src);
 
 		if (a && tp && t.psn != tp->snd_una && audit::has(a->known, t.psn))
-			fail("channel %06x sends PSN %06x again, which it knows to have arrived", t.src,
-			     t.psn);
+			fail("channel %06x sends PSN %06x again, which it knows to have arrived",
+			     t.src, t.psn);
 	} else if (t.op == UB_TP_SACK) {
 		audit *a = audit_of(from, t.src);
 
@@ -368,8 +360,8 @@ void world::audit_sent(unsigned from, unsigned to, const bytes &data)
 			std::uint32_t psn = ubp_psn_add(t.psn, i);
 
 			if (p[UB_SAETPH_LEN + i / 8] >> i % 8 & 1 && !audit::has(a->reached, psn))
-				fail("channel %06x acknowledges PSN %06x, which never arrived", t.src,
-				     psn);
+				fail("channel %06x acknowledges PSN %06x, which never arrived",
+				     t.src, psn);
 		}
 	}
 }

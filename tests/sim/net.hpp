@@ -41,7 +41,10 @@ struct profile {
 	bool events; /* wait for JFC events instead of polling */
 
 	static profile draw(rng &r, unsigned ops);
-	bool perfect() const { return fifo && !loss && !dup && !reorder && !corrupt && !no_room && !blackouts; }
+	bool perfect() const
+	{
+		return fifo && !loss && !dup && !reorder && !corrupt && !no_room && !blackouts;
+	}
 };
 
 /* The oracle found something wrong. */

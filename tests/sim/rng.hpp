@@ -24,7 +24,10 @@ class rng
 	}
 
 	/* 0 .. n - 1; n > 0 */
-	std::uint64_t below(std::uint64_t n) { return std::uint64_t((unsigned __int128)next() * n >> 64); }
+	std::uint64_t below(std::uint64_t n)
+	{
+		return std::uint64_t((unsigned __int128)next() * n >> 64);
+	}
 	std::uint64_t range(std::uint64_t lo, std::uint64_t hi) { return lo + below(hi - lo + 1); }
 	bool chance(double p) { return p > 0 && double(next() >> 11) * 0x1p-53 < p; }
 	/* Small values are as likely as large ones: uniform in the logarithm */

@@ -41,11 +41,17 @@ struct side {
 
 	int connect(const side &peer, std::uint16_t mtu)
 	{
-		return q->connect({ .local = addr, .remote = peer.addr, .rmt_jetty = 77, .mtu = mtu,
+		return q->connect({ .local = addr,
+				    .remote = peer.addr,
+				    .rmt_jetty = 77,
+				    .mtu = mtu,
 				    .timeout_ns = 0 });
 	}
 
-	sge local(std::uint32_t off, std::uint32_t len) { return { m.va() + off, len, make_key(5, 0x123) }; }
+	sge local(std::uint32_t off, std::uint32_t len)
+	{
+		return { m.va() + off, len, make_key(5, 0x123) };
+	}
 };
 
 struct wire {
@@ -76,8 +82,9 @@ struct wire {
 	void run(unsigned ms)
 	{
 		for (unsigned i = 0; i < ms * 10; i++) {
-			for (unsigned n = 0; n < 100 && (!a.h.out().empty() || !b.h.out().empty() ||
-							 !a.h.turns().empty() || !b.h.turns().empty());
+			for (unsigned n = 0;
+			     n < 100 && (!a.h.out().empty() || !b.h.out().empty() ||
+					 !a.h.turns().empty() || !b.h.turns().empty());
 			     n++) {
 				carry(a, b);
 				carry(b, a);
@@ -138,34 +145,49 @@ void all(bool v6, std::uint16_t mtu, unsigned loss, std::uint32_t len)
 	w.loss = loss;
 	w.run(ms);
 	fill(w.a.m, 0, len, 1);
-	w.a.q->post({ .op = UBOE_SQE_WRITE, .sges = { w.a.local(0, len) }, .remote = w.b.m.va() + 4,
+	w.a.q->post({ .op = UBOE_SQE_WRITE,
+		      .sges = { w.a.local(0, len) },
+		      .remote = w.b.m.va() + 4,
 		      .rkey = make_key(5, 0x123) });
 	w.run(ms);
 	say(w.sent_ok(w.a) && same(w.b.m, 4, w.a.m, 0, len), "Write");
 
 	fill(w.a.m, 0, len, 2);
 	w.b.r.post(std::array{ w.b.local(200000, 100000) });
-	w.a.q->post({ .op = UBOE_SQE_SEND_IMM, .sges = { w.a.local(0, len) }, .imm = 0x1122334455667788 });
+	w.a.q->post({ .op = UBOE_SQE_SEND_IMM,
+		      .sges = { w.a.local(0, len) },
+		      .imm = 0x1122334455667788 });
 	w.run(ms);
 	auto c = w.b.rx.poll();
 	say(w.sent_ok(w.a) && c && c->byte_cnt == len && c->imm_lo == 0x55667788 &&
-		    c->imm_hi == 0x11223344 && same(w.b.m, 200000, w.a.m, 0, len), "Send");
+		    c->imm_hi == 0x11223344 && same(w.b.m, 200000, w.a.m, 0, len),
+	    "Send");
 
 	fill(w.a.m, 300000, len, 3);
-	w.b.q->post({ .op = UBOE_SQE_READ, .sges = { w.b.local(400000, len) },
-		      .remote = w.a.m.va() + 300000, .rkey = make_key(5, 0x123) });
+	w.b.q->post({ .op = UBOE_SQE_READ,
+		      .sges = { w.b.local(400000, len) },
+		      .remote = w.a.m.va() + 300000,
+		      .rkey = make_key(5, 0x123) });
 	w.run(ms);
 	say(w.sent_ok(w.b) && same(w.b.m, 400000, w.a.m, 300000, len), "Read");
 
 	std::uint64_t v = 41;
 	w.b.m.write(0, &v, 8);
-	w.a.q->post({ .op = UBOE_SQE_FAA, .sges = { w.a.local(0, 8) }, .remote = w.b.m.va(),
-		      .rkey = make_key(5, 0x123), .swap = 1 });
-	w.a.q->post({ .op = UBOE_SQE_CAS, .sges = { w.a.local(8, 8) }, .remote = w.b.m.va(),
-		      .rkey = make_key(5, 0x123), .swap = 99, .compare = 42 });
+	w.a.q->post({ .op = UBOE_SQE_FAA,
+		      .sges = { w.a.local(0, 8) },
+		      .remote = w.b.m.va(),
+		      .rkey = make_key(5, 0x123),
+		      .swap = 1 });
+	w.a.q->post({ .op = UBOE_SQE_CAS,
+		      .sges = { w.a.local(8, 8) },
+		      .remote = w.b.m.va(),
+		      .rkey = make_key(5, 0x123),
+		      .swap = 99,
+		      .compare = 42 });
 	w.run(ms);
 	say(w.sent_ok(w.a, 2) && w.a.m.load(0, 8) == 41 && w.a.m.load(8, 8) == 42 &&
-		    w.b.m.load(0, 8) == 99, "atomics");
+		    w.b.m.load(0, 8) == 99,
+	    "atomics");
 
 	w.a.q->post({ .op = UBOE_SQE_SEND, .sges = { w.a.local(0, 10) } });
 	w.run(ms);

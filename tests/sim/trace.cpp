@@ -16,9 +16,9 @@ namespace
 const char *ta_name(std::uint8_t op)
 {
 	static const char *const names[] = {
-		"Send", "Send_imm", "Send_inv", "Write", "Write_imm", "Write_notify", "Read", "CAS",
-		"Swap", "Store", "Load", "FAA", "FSub", "FAnd", "FOr", "FXor", "Mgmt", "TAACK",
-		"Read_rsp", "Atomic_rsp",
+		"Send", "Send_imm", "Send_inv", "Write", "Write_imm", "Write_notify", "Read",
+		"CAS",	"Swap",	    "Store",	"Load",	 "FAA",	      "FSub",	      "FAnd",
+		"FOr",	"FXor",	    "Mgmt",	"TAACK", "Read_rsp",  "Atomic_rsp",
 	};
 
 	return op < sizeof(names) / sizeof(names[0]) ? names[op] : "reserved";

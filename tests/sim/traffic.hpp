@@ -15,6 +15,12 @@
 namespace ubsim
 {
 
+constexpr std::uint32_t pd = 7;
+
+/* Random bytes that payloads are cut from; a prime, so no packet's offset hits the same ones */
+constexpr std::size_t pattern_len = 1048573;
+const bytes &pattern_table();
+
 /* Registered memory with its model. What the model says is compared with what is there. */
 class region
 {
@@ -37,7 +43,10 @@ class region
 	void expect(std::uint64_t off, const void *p, std::size_t n, const char *what);
 	/* Nothing but the model's bytes or these may be there; the model takes what it finds */
 	void either(std::uint64_t off, const void *p, std::size_t n, const char *what);
-	std::uint64_t load(std::uint64_t off, unsigned size) const { return memory_->load(off, size); }
+	std::uint64_t load(std::uint64_t off, unsigned size) const
+	{
+		return memory_->load(off, size);
+	}
 	void check(const char *what) const;
 
       private:

@@ -71,10 +71,11 @@ bool run_seed(const options &opt, std::uint64_t seed, totals &sum)
 		try {
 			t.run();
 		} catch (const failure &f) {
-			std::printf("# seed %llu failed at %.3f us: %s\n# replay: ubsim --seed %llu "
-				    "--ops %u --trace\n",
-				    (unsigned long long)seed, double(w.clock) / 1000, f.what(),
-				    (unsigned long long)seed, opt.ops);
+			std::printf(
+				"# seed %llu failed at %.3f us: %s\n# replay: ubsim --seed %llu "
+				"--ops %u --trace\n",
+				(unsigned long long)seed, double(w.clock) / 1000, f.what(),
+				(unsigned long long)seed, opt.ops);
 			std::fflush(stdout);
 			/* what is left standing may be in any state: do not take it down */
 			std::_Exit(3);
@@ -148,15 +149,17 @@ void report(const options &opt, totals &sum)
 	std::uint64_t n = sum.seeds + sum.failures;
 	double seconds = elapsed();
 
-	std::printf("# %llu seeds, %llu failed; %llu operations, %llu packets, %llu events; %.1f s, "
-		    "%.0f seeds/s\n",
-		    (unsigned long long)n, (unsigned long long)sum.failures.load(),
-		    (unsigned long long)sum.ops.load(), (unsigned long long)sum.packets.load(),
-		    (unsigned long long)sum.events.load(), seconds, double(n) / seconds);
+	std::printf(
+		"# %llu seeds, %llu failed; %llu operations, %llu packets, %llu events; %.1f s, "
+		"%.0f seeds/s\n",
+		(unsigned long long)n, (unsigned long long)sum.failures.load(),
+		(unsigned long long)sum.ops.load(), (unsigned long long)sum.packets.load(),
+		(unsigned long long)sum.events.load(), seconds, double(n) / seconds);
 	if (!opt.stats)
 		return;
 	for (unsigned i = 0; i < UBP_S_MAX; i++)
-		std::printf("# %-22s %llu\n", ubp_stat_name(i), (unsigned long long)sum.stats[i].load());
+		std::printf("# %-22s %llu\n", ubp_stat_name(i),
+			    (unsigned long long)sum.stats[i].load());
 }
 
 [[noreturn]] void usage()
@@ -221,8 +224,8 @@ int ubsim_main(int argc, char **argv)
 	options opt = parse(argc, argv);
 
 	elapsed(); /* starts now */
-	void *shared = mmap(nullptr, sizeof(totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			    -1, 0);
+	void *shared = mmap(nullptr, sizeof(totals), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (shared == MAP_FAILED)
 		return 1;
