@@ -92,7 +92,9 @@ static int uboe_host_show(struct seq_file *m, void *unused)
 
 	seq_printf(m, "netdev %s\n", sf->ndev->name);
 	seq_printf(m, "out %d\n", uboe_tx_outstanding(sf));
+	seq_printf(m, "out_shared %d\n", atomic_read(&sf->out));
 	seq_printf(m, "out_limit %d\n", sf->out_limit);
+	seq_printf(m, "waiting %d\n", !list_empty_careful(&sf->waiters));
 	for (i = 0; i < UBOE_SD_MAX; i++) {
 		sum = 0;
 		for_each_possible_cpu(cpu)
