@@ -186,6 +186,7 @@ struct ubp_config {
 	u32 rto_max_us;
 	u32 lost_min_ms; /* a channel is never given up earlier than this */
 	u16 budget; /* packets per engine turn */
+	u16 slice; /* packets per call of ubp_drive_id(), those that a Read brings included */
 	u8 retrans; /* UB_TPCM_RETRANS_* */
 	u32 caps; /* enum ub_cap */
 };
@@ -247,6 +248,21 @@ int ubp_set_home(struct ubp_dev *dev, u32 obj, u32 tag, void *home);
 void ubp_kick(struct ubp_jetty *jetty);
 /* The same by id, for a doorbell that arrives as a number; 0 or -ENOENT */
 int ubp_kick_id(struct ubp_dev *dev, u32 id);
+
+/**
+ * ubp_drive_id - a KICK whose caller does the work, a slice at a time
+ * @dev: device
+ * @id: jetty
+ *
+ * What the peer says meanwhile starts no new request of this jetty: the caller
+ * does, while packets that it has just sent and received are still in the cache.
+ *
+ * Return: 1 when there is more to send at once: call again, or ubp_leave_id();
+ * 0 when there is not; -ENOENT
+ */
+int ubp_drive_id(struct ubp_dev *dev, u32 id);
+/* The caller cannot go on driving: the engine does from now on */
+void ubp_leave_id(struct ubp_dev *dev, u32 id);
 struct ubp_jetty *ubp_jetty_find(struct ubp_dev *dev, u32 id);
 
 /**

@@ -63,12 +63,13 @@ void ubp_config_defaults(struct ubp_config *cfg)
 	cfg->hop_limit = 64;
 	cfg->verify_csum = true;
 	cfg->window = 512;
-	cfg->ack_every = 16;
-	cfg->ack_delay_us = 1000;
+	cfg->ack_every = 32;
+	cfg->ack_delay_us = 10000; /* half of the shortest RTO */
 	cfg->rto_min_us = 20000;
 	cfg->rto_max_us = 1000000;
 	cfg->lost_min_ms = 2000;
 	cfg->budget = 64;
+	cfg->slice = 16;
 	cfg->retrans = UB_TPCM_RETRANS_SR | UB_TPCM_RETRANS_FAST | UB_TPCM_RETRANS_MARK;
 	cfg->caps = UB_CAP_LONG_SEND | UB_CAP_SEND_INV;
 }
@@ -126,7 +127,7 @@ void ubp_table_del(struct ubp_table *t, u32 id)
 static bool ubp_config_ok(const struct ubp_config *c)
 {
 	return c->window >= 64 && c->window <= 2048 && !(c->window & (c->window - 1)) &&
-	       c->budget && c->ack_every && c->ack_every <= 64 && c->rto_min_us &&
+	       c->budget && c->slice && c->ack_every && c->ack_every <= 64 && c->rto_min_us &&
 	       c->rto_max_us >= c->rto_min_us && c->hop_limit && c->udp_port;
 }
 

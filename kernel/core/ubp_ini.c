@@ -159,6 +159,16 @@ bool ubp_ini_more(struct ubp_tp *tp, const struct ubp_txd *d)
 	return !m->s.fence && !m->s.status;
 }
 
+/* Packets that a packet of ours makes, itself included */
+u32 ubp_ini_cost(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	struct ubp_msg *m = &tp->jetty->ini->msg[d->idx];
+
+	if (m->s.kind != UBP_K_READ)
+		return 1;
+	return 1 + ubp_msg_seg_len(m, d->off) / tp->mtu;
+}
+
 static void ubp_ini_expect(struct ubp_ini *ini, const struct ubp_msg *m, const struct ubp_txd *d,
 			   u32 len, u32 psn)
 {

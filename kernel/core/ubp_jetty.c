@@ -328,9 +328,10 @@ void ubp_jetty_error(struct ubp_jetty *j)
 		j->dev->ops->event(j->dev, UBOE_EV_JETTY, UBOE_EV_SUB_LAST_WQE, j->id);
 }
 
-static void ubp_kick_ready(struct ubp_jetty *j)
+static bool ubp_kick_ready(struct ubp_jetty *j, bool drive)
 {
 	struct ubp_tp *tp = j->tp;
+	bool more = false;
 
 	tp->now = j->dev->ops->now(j->dev);
 	switch (tp->state) {
@@ -341,7 +342,10 @@ static void ubp_kick_ready(struct ubp_jetty *j)
 		break;
 	case UBP_TP_OPEN:
 		ubp_jetty_need_kick(j, false);
-		ubp_tp_output(tp);
+		if (drive)
+			more = ubp_tp_drive(tp);
+		else
+			ubp_tp_output(tp);
 		break;
 	case UBP_TP_FAILED:
 		if (ubp_ini_has_work(j))
@@ -351,19 +355,29 @@ static void ubp_kick_ready(struct ubp_jetty *j)
 		break;
 	}
 	ubp_tp_arm(tp);
+	return more;
 }
 
-void ubp_kick(struct ubp_jetty *j)
+static bool ubp_kick_or_drive(struct ubp_jetty *j, bool drive)
 {
-	ubp_stat(j->dev, UBP_S_KICKS);
+	bool more = false;
+
 	ubp_lock(&j->lock);
+	if (!drive || !j->tp || !j->tp->driven)
+		ubp_stat(j->dev, UBP_S_KICKS);
 	if (j->dead)
 		;
 	else if (j->state == UBOE_JS_ERROR)
 		ubp_jetty_flush(j);
 	else if (j->state == UBOE_JS_READY && j->tp)
-		ubp_kick_ready(j);
+		more = ubp_kick_ready(j, drive);
 	ubp_unlock(&j->lock);
+	return more;
+}
+
+void ubp_kick(struct ubp_jetty *j)
+{
+	ubp_kick_or_drive(j, false);
 }
 
 int ubp_kick_id(struct ubp_dev *dev, u32 id)
@@ -376,6 +390,36 @@ int ubp_kick_id(struct ubp_dev *dev, u32 id)
 		ubp_kick(j);
 	ubp_read_end();
 	return j ? 0 : -ENOENT;
+}
+
+int ubp_drive_id(struct ubp_dev *dev, u32 id)
+{
+	struct ubp_jetty *j;
+	int more = -ENOENT;
+
+	ubp_read_begin();
+	j = ubp_jetty_find(dev, id);
+	if (j)
+		more = ubp_kick_or_drive(j, true);
+	ubp_read_end();
+	return more;
+}
+
+void ubp_leave_id(struct ubp_dev *dev, u32 id)
+{
+	struct ubp_jetty *j;
+
+	ubp_read_begin();
+	j = ubp_jetty_find(dev, id);
+	if (j) {
+		ubp_lock(&j->lock);
+		if (j->tp && j->tp->driven) {
+			j->tp->driven = false;
+			dev->ops->engine_later(j);
+		}
+		ubp_unlock(&j->lock);
+	}
+	ubp_read_end();
 }
 
 /* ---- what the channel asks of the transaction layer ---- */
@@ -401,6 +445,11 @@ bool ubp_ta_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 bool ubp_ta_more(struct ubp_tp *tp, const struct ubp_txd *d)
 {
 	return d->kind == UBP_TX_REQUEST && ubp_ini_more(tp, d);
+}
+
+u32 ubp_ta_cost(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	return d->kind == UBP_TX_REQUEST ? ubp_ini_cost(tp, d) : 1;
 }
 
 void ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)

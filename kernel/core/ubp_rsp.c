@@ -166,7 +166,8 @@ static bool ubp_rsp_write_imm(struct ubp_tp *tp, const struct ubp_tph *t, const 
 	return ubp_rsp_recv(tp, ta, UBOE_CQE_RX_WRITE_IMM, ta->imm_len);
 }
 
-static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op)
+static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t,
+				   const struct ubp_ta *ta, u8 op)
 {
 	struct ubp_jetty *j = tp->jetty;
 	struct ubp_rsp *r = &tp->rsp;
@@ -185,6 +186,7 @@ static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_ta *ta, u
 	e->token = ta->token;
 	e->ofst = ta->ofst;
 	e->rcid = ta->rcid;
+	e->psn = t->psn;
 	e->ssn = ta->ssn;
 	e->taid = ta->taid;
 	return e;
@@ -206,7 +208,7 @@ static bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 			return ubp_rsp_abort(tp);
 		ubp_seg_put(seg); /* looked up again for each packet of the answer */
 	}
-	if (!ubp_rsp_rce(tp, ta, UB_TA_READ_RSP))
+	if (!ubp_rsp_rce(tp, t, ta, UB_TA_READ_RSP))
 		return false;
 	tp->rsp.rce_tail++;
 	return true;
@@ -264,7 +266,7 @@ static bool ubp_rsp_atomic(struct ubp_tp *tp, const struct ubp_tph *t, const str
 		return ubp_rsp_unsupported(tp);
 	if (!(j->access & UBOE_ACC_REMOTE_ATOMIC))
 		return ubp_rsp_abort(tp);
-	e = ubp_rsp_rce(tp, ta, UB_TA_ATOMIC_RSP);
+	e = ubp_rsp_rce(tp, t, ta, UB_TA_ATOMIC_RSP);
 	if (!e)
 		return false;
 	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
@@ -406,6 +408,9 @@ void ubp_rsp_commit(struct ubp_tp *tp, const struct ubp_txd *d)
 		tp->rsp.rce_next++;
 		tp->snd_msn = ubp_psn_add(tp->snd_msn, 1);
 		tp->open_kind = 0;
+		/* it acknowledges its request and all before it: nothing is left to say */
+		if (ubp_psn_add(e->psn, 1) == tp->rcv_nxt && !tp->held && !tp->rsp.blocked)
+			ubp_tp_acked_by_answer(tp);
 	} else {
 		e->sent += tp->mtu;
 		tp->open_kind = UBP_TX_RESPONSE;

@@ -82,6 +82,7 @@ struct ubp_rce {
 	u32 token;
 	u32 ofst; /* KiB, from the request */
 	u32 rcid;
+	u32 psn; /* of the request */
 	u16 ssn;
 	u16 taid;
 	u8 op; /* of the answer */
@@ -98,6 +99,7 @@ static inline struct ubp_msg *ubp_ini_msg(struct ubp_ini *ini, u32 i)
 /* ubp_ini.c */
 void ubp_ini_init(struct ubp_ini *ini, u16 ssn);
 bool ubp_ini_next(struct ubp_tp *tp, struct ubp_txd *d);
+u32 ubp_ini_cost(struct ubp_tp *tp, const struct ubp_txd *d);
 void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn);
 bool ubp_ini_more(struct ubp_tp *tp, const struct ubp_txd *d);
 void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *h);

@@ -115,6 +115,7 @@ struct ubp_tp {
 	u32 txd_mask;
 	struct ubp_txd *txd;
 	u8 open_kind; /* kind of message whose packets are being sent, or 0 */
+	bool driven; /* new requests are left to the caller of ubp_drive_id() */
 	bool probing; /* after a timeout: one packet until an answer comes */
 	u32 probe_psn; /* that packet */
 	u32 srtt_us;
@@ -169,7 +170,9 @@ void ubp_tp_arm(struct ubp_tp *tp);
 
 /* ubp_tp_tx.c */
 void ubp_tp_output(struct ubp_tp *tp);
+bool ubp_tp_drive(struct ubp_tp *tp);
 void ubp_tp_send_ack(struct ubp_tp *tp);
+void ubp_tp_acked_by_answer(struct ubp_tp *tp);
 void ubp_tp_timeout(struct ubp_tp *tp);
 u32 ubp_tp_rto_us(const struct ubp_tp *tp);
 
@@ -207,6 +210,7 @@ bool ubp_ta_next(struct ubp_tp *tp, struct ubp_txd *d);
 /* It was sent with PSN @psn; returns true when more could follow at once */
 bool ubp_ta_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn);
 /* Could another packet follow @d, before it is committed? */
+u32 ubp_ta_cost(struct ubp_tp *tp, const struct ubp_txd *d);
 bool ubp_ta_more(struct ubp_tp *tp, const struct ubp_txd *d);
 /* Headers and payload length of a packet */
 void ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h);

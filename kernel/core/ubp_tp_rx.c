@@ -120,6 +120,7 @@ bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct
 	if (ubp_psn_before(tp->rcv_max, t->psn))
 		tp->rcv_max = t->psn;
 	tp->nak_sent = false;
+	tp->nak_now = false; /* a TPNAK that found no room has no gap to name any more */
 	ubp_tp_deliver(tp, pkt, e, t);
 	if (t->ack)
 		tp->ack_now = true;

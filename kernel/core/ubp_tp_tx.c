@@ -139,18 +139,26 @@ static bool ubp_tp_resend(struct ubp_tp *tp)
 	return true;
 }
 
-/* Send one new packet. No room: in the window or in memory; no data: no work */
-static enum ubp_sent ubp_tp_send_new(struct ubp_tp *tp, bool last_of_turn)
+/*
+ * Send one new packet, and take what it costs from @budget.
+ * No room: in the window or in memory; no data: no work
+ */
+static enum ubp_sent ubp_tp_send_new(struct ubp_tp *tp, u32 *budget)
 {
-	u32 psn = tp->snd_nxt, flight = ubp_tp_in_flight(tp);
+	u32 psn = tp->snd_nxt, flight = ubp_tp_in_flight(tp), cost;
 	struct ubp_txd d;
 	bool more, ask;
 
 	if (tp->probing || flight >= tp->window)
 		return UBP_NO_ROOM;
+	if (!flight)
+		tp->since_ask = 0; /* nothing is left to ask about */
 	if (!ubp_ta_next(tp, &d))
 		return UBP_NO_DATA;
-	more = !last_of_turn && flight + 1 < tp->window && ubp_ta_more(tp, &d);
+	if (tp->driven && d.kind == UBP_TX_REQUEST)
+		return UBP_NO_ROOM;
+	cost = ubp_ta_cost(tp, &d);
+	more = *budget > cost && flight + 1 < tp->window && ubp_ta_more(tp, &d);
 	ask = (d.flags & UBP_TXF_ASKED && !more) || tp->since_ask + 1 >= tp->dev->cfg.ack_every ||
 	      flight + 1 == tp->window;
 	switch (ubp_tp_emit_any(tp, &d, psn, ask)) {
@@ -171,29 +179,43 @@ static enum ubp_sent ubp_tp_send_new(struct ubp_tp *tp, bool last_of_turn)
 	}
 	tp->snd_nxt = ubp_psn_add(psn, 1);
 	ubp_ta_commit(tp, &d, psn);
+	*budget -= min_t(u32, *budget, cost);
 	return UBP_SENT;
+}
+
+/* True when the budget was too small */
+static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
+{
+	enum ubp_sent r;
+
+	if (tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED)
+		return false;
+	while (budget) {
+		if (tp->lost) {
+			if (tp->probing || !ubp_tp_resend(tp))
+				return false;
+			budget--;
+		} else {
+			r = ubp_tp_send_new(tp, &budget);
+			/* room comes back by itself; work may have come meanwhile */
+			if (r == UBP_NO_ROOM || (r == UBP_NO_DATA && !ubp_ta_idle(tp)))
+				return false;
+		}
+	}
+	return true;
 }
 
 void ubp_tp_output(struct ubp_tp *tp)
 {
-	u32 budget = tp->dev->cfg.budget;
-	enum ubp_sent r;
+	if (ubp_tp_run(tp, tp->dev->cfg.budget))
+		ubp_ta_later(tp);
+}
 
-	if (tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED)
-		return;
-	while (budget) {
-		if (tp->lost) {
-			if (tp->probing || !ubp_tp_resend(tp))
-				return;
-		} else {
-			r = ubp_tp_send_new(tp, budget == 1);
-			/* room comes back by itself; work may have come meanwhile */
-			if (r == UBP_NO_ROOM || (r == UBP_NO_DATA && !ubp_ta_idle(tp)))
-				return;
-		}
-		budget--;
-	}
-	ubp_ta_later(tp);
+bool ubp_tp_drive(struct ubp_tp *tp)
+{
+	tp->driven = false;
+	tp->driven = ubp_tp_run(tp, tp->dev->cfg.slice);
+	return tp->driven;
 }
 
 void ubp_tp_timeout(struct ubp_tp *tp)
@@ -271,6 +293,13 @@ static void ubp_ack_status(const struct ubp_tp *tp, struct ubp_tph *t)
 	}
 }
 
+/* No TPACK is due any more, except one that was asked for */
+void ubp_tp_acked_by_answer(struct ubp_tp *tp)
+{
+	tp->unacked = 0;
+	tp->ack_at = UBP_NEVER;
+}
+
 void ubp_tp_send_ack(struct ubp_tp *tp)
 {
 	struct ubp_dev *dev = tp->dev;
@@ -311,7 +340,6 @@ void ubp_tp_send_ack(struct ubp_tp *tp)
 	ubp_stat(dev, sack ? UBP_S_SACKS_SENT : tp->nak_now ? UBP_S_NAKS_SENT : UBP_S_ACKS_SENT);
 	tp->nak_now = false;
 	tp->ack_now = false;
-	tp->ack_at = UBP_NEVER;
-	tp->unacked = 0;
+	ubp_tp_acked_by_answer(tp);
 	tp->rsp.ta_done = false;
 }

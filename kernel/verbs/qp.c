@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Queue pairs: creation, query, destruction. qp_modify.c has the state machine. */
 #include <linux/log2.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "verbs.h"
+
+#define UBOE_SLICES_RESCHED 64
 
 static const enum ib_qp_state uboe_ib_states[] = {
 	[UBOE_JS_RESET] = IB_QPS_RESET,
@@ -13,14 +16,34 @@ static const enum ib_qp_state uboe_ib_states[] = {
 	[UBOE_JS_ERROR] = IB_QPS_ERR,
 };
 
-/* What the device is asked to do when a program rings by POST_SEND without work requests */
+/*
+ * What the device is asked to do when a program rings by POST_SEND without work
+ * requests. The packets leave in this context, in slices. Between them BHs are on:
+ * what has come back meanwhile is served here as well, and on a link within the
+ * machine the packets that were just written are read by the other end while they
+ * are in the cache, and not by ksoftirqd, which would share the CPU with a program
+ * that polls.
+ */
 int uboe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
 {
+	struct ubp_dev *core = &to_uboe(ibqp->device)->core;
+	unsigned int slices = 0;
+	int more;
+
 	if (wr) {
 		*bad = wr;
 		return -EOPNOTSUPP;
 	}
-	return ubp_kick_id(&to_uboe(ibqp->device)->core, ibqp->qp_num) ? -EINVAL : 0;
+	while ((more = ubp_drive_id(core, ibqp->qp_num)) > 0) {
+		if (signal_pending(current)) {
+			ubp_leave_id(core, ibqp->qp_num);
+			return 0;
+		}
+		/* rarely: who takes the completions does it best when there are many */
+		if (!(++slices % UBOE_SLICES_RESCHED))
+			cond_resched();
+	}
+	return more ? -EINVAL : 0;
 }
 
 static int uboe_qp_check(struct ib_device *ib, const struct ib_qp_init_attr *init)

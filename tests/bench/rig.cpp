@@ -112,11 +112,15 @@ std::uint64_t sent_packets()
 	return packets;
 }
 
-void summarise(std::vector<std::uint64_t> &times, Sample &sample)
+void summarise(std::vector<std::uint64_t> &times, double scale, Sample &sample)
 {
+	const auto at = [&](std::size_t i) {
+		return static_cast<std::uint64_t>(static_cast<double>(times[i]) * scale);
+	};
+
 	std::sort(times.begin(), times.end());
-	sample.median = times[times.size() / 2];
-	sample.p99 = times[times.size() * 99 / 100];
+	sample.median = at(times.size() / 2);
+	sample.p99 = at(times.size() * 99 / 100);
 }
 
 std::unique_ptr<Rig> make_rig(const Subject &subject, const Row &row)

@@ -115,7 +115,7 @@ std::unique_ptr<Rig> make_tcp_rig(const Subject &subject, const Row &row);
 /// Packets that the network devices have sent. Both ends are in this machine.
 std::uint64_t sent_packets();
 
-/// Median and 99th percentile of single times.
-void summarise(std::vector<std::uint64_t> &times, Sample &sample);
+/// Median and 99th percentile of single times, of @p scale nanoseconds each.
+void summarise(std::vector<std::uint64_t> &times, double scale, Sample &sample);
 
 } // namespace uboe::bench

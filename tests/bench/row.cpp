@@ -5,6 +5,9 @@
 #include <sstream>
 
 #include <time.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
 
 #include "error.hpp"
 
@@ -120,6 +123,35 @@ std::uint64_t now_ns()
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return static_cast<std::uint64_t>(time.tv_sec) * 1000000000u +
 	       static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+namespace {
+
+std::uint64_t counter()
+{
+#ifdef __x86_64__
+	return __rdtsc();
+#else
+	return now_ns();
+#endif
+}
+
+} // namespace
+
+Stopwatch::Stopwatch() : start_ns_(now_ns()), start_ticks_(counter())
+{
+}
+
+std::uint64_t Stopwatch::ticks() const
+{
+	return counter() - start_ticks_;
+}
+
+double Stopwatch::scale() const
+{
+	const std::uint64_t passed = ticks();
+
+	return passed ? static_cast<double>(now_ns() - start_ns_) / static_cast<double>(passed) : 1;
 }
 
 } // namespace uboe::bench

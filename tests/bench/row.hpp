@@ -18,7 +18,7 @@ struct Row {
 	bool latency = false; // one at a time; a Send is answered by a Send
 	std::uint32_t size = 8;
 	std::uint32_t depth = 64;
-	std::uint32_t signal_every = 16; // requests for one completion
+	std::uint32_t signal_every = 16; // requests in one list, with one completion
 	std::uint32_t count = 1000; // measured messages
 	std::uint32_t warm_up = 100;
 
@@ -48,5 +48,20 @@ struct Sample {
 
 /// Monotonic time in nanoseconds.
 std::uint64_t now_ns();
+
+/// Stamps that cost no system call where the processor has a time stamp counter:
+/// a guest without a vDSO would measure its clock otherwise.
+class Stopwatch {
+public:
+	Stopwatch();
+	/// Since the object was made, in ticks of its own.
+	std::uint64_t ticks() const;
+	/// Nanoseconds of one tick, over all the time since the object was made.
+	double scale() const;
+
+private:
+	std::uint64_t start_ns_;
+	std::uint64_t start_ticks_;
+};
 
 } // namespace uboe::bench

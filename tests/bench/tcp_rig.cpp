@@ -107,12 +107,13 @@ public:
 		child_.stream().expect("ready");
 		const std::uint64_t packets = sent_packets();
 		const std::uint64_t start = now_ns();
-		std::uint64_t last = start;
+		const Stopwatch watch;
+		std::uint64_t last = 0;
 		for (std::uint32_t i = 0; i < count; ++i) {
 			write_all(fd, buffer_.data(), row_.size);
 			if (row_.latency) {
 				read_all(fd, buffer_.data(), row_.size);
-				const std::uint64_t now = now_ns();
+				const std::uint64_t now = watch.ticks();
 				times.push_back((now - last) / 2);
 				last = now;
 			}
@@ -122,7 +123,7 @@ public:
 		sample.nanoseconds = (now_ns() - start) / (row_.latency ? 2 : 1);
 		sample.packets = sent_packets() - packets;
 		if (row_.latency)
-			summarise(times, sample);
+			summarise(times, watch.scale(), sample);
 		return sample;
 	}
 

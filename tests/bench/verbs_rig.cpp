@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
-// Rows over RDMA devices. Requests are posted one by one, as programs do, and each
-// signal_every-th asks for a completion.
+// Rows over RDMA devices. Rates are measured with lists of signal_every requests,
+// the last of which asks for a completion, as programs do that want a rate: what
+// one system call costs would hide the devices. Latencies have lists of one.
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "error.hpp"
 #include "rig.hpp"
@@ -216,17 +218,17 @@ public:
 	}
 
 private:
-	void post(bool signaled)
+	/// One request into @p request and @p piece.
+	void prepare(ibv_send_wr &request, ibv_sge &piece)
 	{
 		const std::size_t slot = row_.kind == Row::Kind::fetch_add ? 0 : total_ % end_->slots;
 		const std::size_t at = slot * row_.size;
-		ibv_sge piece = {end_->memory.address() + at, row_.size, end_->memory.lkey()};
-		ibv_send_wr request = {};
 
+		piece = {end_->memory.address() + at, row_.size, end_->memory.lkey()};
+		request = {};
 		request.wr_id = total_++;
 		request.sg_list = &piece;
 		request.num_sge = 1;
-		request.send_flags = signaled ? unsigned{IBV_SEND_SIGNALED} : 0u;
 		switch (row_.kind) {
 		case Row::Kind::write:
 		case Row::Kind::read:
@@ -245,14 +247,26 @@ private:
 			request.wr.atomic.compare_add = 1;
 			break;
 		}
-		end_->pair.post_send(request);
+	}
+
+	/// A list of signal_every requests, the last of which is signaled.
+	void post()
+	{
+		const std::size_t last = row_.signal_every - 1;
+
+		for (std::size_t i = 0; i <= last; ++i) {
+			prepare(requests_[i], pieces_[i]);
+			requests_[i].next = i < last ? &requests_[i + 1] : nullptr;
+		}
+		requests_[last].send_flags = IBV_SEND_SIGNALED;
+		end_->pair.post_send(requests_[0]);
 	}
 
 	bool may_post() const
 	{
 		return row_.kind != Row::Kind::send ||
-		       total_ < end_->receives +
-					shared_->consumed.load(std::memory_order_acquire);
+		       total_ + row_.signal_every <=
+			       end_->receives + shared_->consumed.load(std::memory_order_acquire);
 	}
 
 	/// Depth requests in flight.
@@ -265,9 +279,10 @@ private:
 		const std::uint64_t start = now_ns();
 		while (done < count) {
 			bool moved = false;
-			while (posted < count && posted - done < row_.depth && may_post()) {
-				++posted;
-				post(posted % row_.signal_every == 0);
+			while (posted < count &&
+			       posted - done + row_.signal_every <= row_.depth && may_post()) {
+				posted += row_.signal_every;
+				post();
 				moved = true;
 			}
 			const int got = end_->send_queue.poll(completions, batch);
@@ -290,18 +305,19 @@ private:
 		ibv_wc completion;
 
 		const std::uint64_t start = now_ns();
-		std::uint64_t last = start;
+		const Stopwatch watch;
+		std::uint64_t last = 0;
 		for (std::uint64_t &time : times) {
 			Patience patience;
-			post(true);
+			post();
 			while (!end_->send_queue.poll(&completion, 1))
 				patience.idle();
-			const std::uint64_t now = now_ns();
+			const std::uint64_t now = watch.ticks();
 			time = now - last;
 			last = now;
 		}
-		sample.nanoseconds = last - start;
-		summarise(times, sample);
+		sample.nanoseconds = now_ns() - start;
+		summarise(times, watch.scale(), sample);
 	}
 
 	/// A Send there and a Send back, both ends asleep until their event.
@@ -312,19 +328,20 @@ private:
 		const Alarm alarm(sleep_limit_s);
 
 		const std::uint64_t start = now_ns();
-		std::uint64_t last = start;
+		const Stopwatch watch;
+		std::uint64_t last = 0;
 		for (std::uint64_t &time : times) {
-			post(true);
+			post();
 			end_->receive_queue.wait(&completion, 1, -1);
 			end_->post_receive(completion.wr_id);
 			while (end_->send_queue.poll(&completion, 1))
 				;
-			const std::uint64_t now = now_ns();
+			const std::uint64_t now = watch.ticks();
 			time = (now - last) / 2; // one way, as is usual
 			last = now;
 		}
-		sample.nanoseconds = (last - start) / 2;
-		summarise(times, sample);
+		sample.nanoseconds = (now_ns() - start) / 2;
+		summarise(times, watch.scale(), sample);
 	}
 
 	const Subject subject_;
@@ -334,6 +351,8 @@ private:
 	std::optional<End> end_;
 	RemoteRegion remote_;
 	std::uint64_t total_ = 0; // messages posted, ever
+	std::vector<ibv_send_wr> requests_ = std::vector<ibv_send_wr>(row_.signal_every);
+	std::vector<ibv_sge> pieces_ = std::vector<ibv_sge>(row_.signal_every);
 };
 
 } // namespace

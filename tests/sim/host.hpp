@@ -139,7 +139,7 @@ class host
 
 	/* A packet arrives; it is freed when the core is done with it */
 	void receive(bytes data);
-	int kick(std::uint32_t jetty) { return ubp_kick_id(&dev_, jetty); }
+	virtual int kick(std::uint32_t jetty) { return ubp_kick_id(&dev_, jetty); }
 
 	std::vector<packet> &out() { return out_; }
 	const std::map<std::uint32_t, std::uint64_t> &timers() const { return timers_; }

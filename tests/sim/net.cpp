@@ -127,6 +127,25 @@ void node::later(ubp_jetty *jetty)
 	w_.at(w_.random.range(100, 3 * us), act::turn, index_, ubp_jetty_id(jetty));
 }
 
+int node::kick(std::uint32_t jetty)
+{
+	int more = ubp_drive_id(dev(), jetty);
+
+	if (more > 0)
+		w_.at(w_.random.range(100, w_.random.range(0, 31) ? 5 * us : 2000 * us), act::drive,
+		      index_, jetty);
+	return std::min(more, 0);
+}
+
+/* Now and then the program gets a signal instead */
+void node::drive(std::uint32_t jetty)
+{
+	if (w_.random.range(0, 15))
+		kick(jetty);
+	else
+		ubp_leave_id(dev(), jetty);
+}
+
 void node::jfc_fired(ubp_jfc *jfc)
 {
 	if (on_jfc)
@@ -169,10 +188,10 @@ bool world::step()
 
 	switch (e.kind) {
 	case act::packet: {
-		auto [data, corrupt] = std::move(slots_[e.a]);
+		bytes data = std::move(slots_[e.a]);
 
 		free_slots_.push_back(e.a);
-		audit_arrival(e.node, data, corrupt);
+		audit_arrival(e.node, data);
 		n.receive(std::move(data));
 		break;
 	}
@@ -187,7 +206,8 @@ bool world::step()
 		if (tp)
 			ubp_resume(tp);
 		break;
-	case act::turn: n.kick(e.a); break;
+	case act::turn: n.host::kick(e.a); break;
+	case act::drive: n.drive(e.a); break;
 	case act::user: on_user(e); break;
 	}
 	n.reap();
@@ -234,8 +254,7 @@ bool world::dark(link &l)
 	return clock >= l.dark_from;
 }
 
-void world::deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate,
-		    bool corrupt)
+void world::deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate)
 {
 	std::uint32_t slot;
 
@@ -249,7 +268,7 @@ void world::deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay,
 		slot = free_slots_.back();
 		free_slots_.pop_back();
 	}
-	slots_[slot] = { std::move(data), corrupt };
+	slots_[slot] = std::move(data);
 	at(delay, act::packet, to, slot);
 }
 
@@ -285,9 +304,7 @@ void world::transmit(unsigned from, unsigned to, bytes &&data)
 		data[1] |= 3;
 		fate = "marked";
 	}
-	bool corrupt = random.chance(prof.corrupt);
-
-	if (corrupt) {
+	if (random.chance(prof.corrupt)) {
 		spoil(data);
 		fate = "corrupt";
 	}
@@ -297,7 +314,7 @@ void world::transmit(unsigned from, unsigned to, bytes &&data)
 		l.last = std::max(l.last, clock + delay);
 		delay = l.last - clock;
 	}
-	deliver(from, to, std::move(data), delay, fate, corrupt);
+	deliver(from, to, std::move(data), delay, fate);
 }
 
 void world::watch(unsigned node, std::uint32_t tpn, unsigned far, std::uint32_t far_tpn)
@@ -322,13 +339,17 @@ audit *world::audit_of(unsigned node, std::uint32_t tpn)
 
 namespace
 {
-/* The transport header and what follows it; false: not from us */
+/* The transport header and what follows it; false: not from us, or damaged */
 bool split(const bytes &data, ubp_tph &t, const std::uint8_t *&rest, std::uint32_t &len)
 {
 	static const ubp_config cfg = host::small_config();
 	ubp_encap e;
 
 	if (ubp_encap_check(&cfg, data.data(), std::uint32_t(data.size()), &e))
+		return false;
+	/* damage to fields that the ICRC does not cover is no damage */
+	if (ubp_icrc_load(data.data() + e.total - UB_ICRC_LEN, false) !=
+	    ubp_icrc(data.data(), e.total - UB_ICRC_LEN))
 		return false;
 	ubp_tph_parse(data.data() + e.hlen, &t);
 	rest = data.data() + e.hlen + UB_TPH_LEN;
@@ -366,7 +387,7 @@ void world::audit_sent(unsigned from, unsigned to, const bytes &data)
 	}
 }
 
-void world::audit_arrival(unsigned at, const bytes &data, bool corrupt)
+void world::audit_arrival(unsigned at, const bytes &data)
 {
 	const std::uint8_t *p;
 	std::uint32_t len;
@@ -375,10 +396,9 @@ void world::audit_arrival(unsigned at, const bytes &data, bool corrupt)
 	if (audits_.empty() || !split(data, t, p, len))
 		return;
 	if (t.op == UB_TP_RTP_DATA) {
-		/* damage to fields that the ICRC does not cover is no damage */
 		if (audit *a = audit_of(at, t.dst))
 			audit::set(a->reached, t.psn);
-	} else if (t.op == UB_TP_SACK && !corrupt) {
+	} else if (t.op == UB_TP_SACK) {
 		for (auto &[key, a] : audits_) {
 			if (a.far != at || a.far_tpn != t.dst || std::uint32_t(key) != t.src)
 				continue;

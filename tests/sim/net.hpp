@@ -59,6 +59,7 @@ enum class act : std::uint8_t {
 	timer, /* a: jetty, b: generation */
 	resume, /* a: jetty */
 	turn, /* a: jetty */
+	drive, /* a: jetty; a program inside its KICK goes on */
 	user, /* for the traffic: a, b */
 };
 
@@ -84,6 +85,8 @@ class node final : public host
 	address addr(bool v6) const;
 
 	std::uint64_t now() override;
+	/* a program rings: it sends in slices, while other things happen */
+	int kick(std::uint32_t jetty) override;
 	std::uint32_t random() override;
 	bool tx_room(ubp_path &path) override;
 	void sent(ubp_path &path, bytes &&data) override;
@@ -97,6 +100,8 @@ class node final : public host
 
       private:
 	friend class world;
+
+	void drive(std::uint32_t jetty);
 
 	world &w_;
 	unsigned index_;
@@ -163,19 +168,18 @@ class world
 		std::uint64_t dark_until = 0;
 	};
 
-	void deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate,
-		     bool corrupt = false);
+	void deliver(unsigned from, unsigned to, bytes data, std::uint64_t delay, const char *fate);
 	void spoil(bytes &data);
 	audit *audit_of(unsigned node, std::uint32_t tpn);
 	void audit_sent(unsigned from, unsigned to, const bytes &data);
-	void audit_arrival(unsigned at, const bytes &data, bool corrupt);
+	void audit_arrival(unsigned at, const bytes &data);
 	bool dark(link &l);
 
 	bool trace_;
 	bool calm_ = false;
 	std::uint64_t seq_ = 0;
 	std::vector<action> heap_;
-	std::vector<std::pair<bytes, bool>> slots_; /* and whether it was made corrupt */
+	std::vector<bytes> slots_;
 	std::vector<std::uint32_t> free_slots_;
 	std::vector<link> links_;
 	std::map<std::uint64_t, audit> audits_;

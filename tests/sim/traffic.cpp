@@ -76,6 +76,7 @@ void traffic::make_node(unsigned i)
 	cfg.rto_max_us = 200000;
 	cfg.lost_min_ms = 10000;
 	cfg.budget = std::uint16_t(r_.scaled(1, 128));
+	cfg.slice = std::uint16_t(r_.scaled(1, 64));
 	cfg.retrans = r_.chance(0.6) ? modes[3] : modes[r_.below(4)];
 	w_.nodes.push_back(std::make_unique<node>(w_, i, cfg));
 	node &n = *w_.nodes.back();

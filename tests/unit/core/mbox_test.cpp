@@ -466,6 +466,7 @@ TEST(Device, SettingsOutOfRange)
 	for (u16 w : { 0, 32, 65, 4096 })
 		EXPECT_EQ(bad([w](ubp_config &c) { c.window = w; }), -EINVAL);
 	EXPECT_EQ(bad([](ubp_config &c) { c.budget = 0; }), -EINVAL);
+	EXPECT_EQ(bad([](ubp_config &c) { c.slice = 0; }), -EINVAL);
 	EXPECT_EQ(bad([](ubp_config &c) { c.ack_every = 0; }), -EINVAL);
 	EXPECT_EQ(bad([](ubp_config &c) { c.ack_every = 65; }), -EINVAL);
 	EXPECT_EQ(bad([](ubp_config &c) { c.rto_min_us = 0; }), -EINVAL);
