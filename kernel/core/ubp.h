@@ -122,6 +122,7 @@ enum ubp_stat {
 	UBP_S_TX_BYTES,
 	UBP_S_RX_PACKETS,
 	UBP_S_RX_BYTES,
+	UBP_S_RX_INVALID, /* not among RX_PACKETS; each has its reason counted too */
 	UBP_S_RETRANSMITS,
 	UBP_S_TIMEOUTS,
 	UBP_S_ACKS_SENT,

@@ -6,6 +6,7 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_S_TX_BYTES] = "tx_bytes",
 	[UBP_S_RX_PACKETS] = "rx_packets",
 	[UBP_S_RX_BYTES] = "rx_bytes",
+	[UBP_S_RX_INVALID] = "rx_invalid",
 	[UBP_S_RETRANSMITS] = "retransmits",
 	[UBP_S_TIMEOUTS] = "timeouts",
 	[UBP_S_ACKS_SENT] = "acks_sent",

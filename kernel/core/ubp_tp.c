@@ -410,6 +410,7 @@ bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 	ubp_read_end();
 	return kept;
 drop:
+	ubp_stat(dev, UBP_S_RX_INVALID);
 	ubp_stat(dev, err);
 	return false;
 }
