@@ -473,6 +473,10 @@ static bool ubp_ini_place(struct ubp_tp *tp, struct ubp_rd *rd, const struct ubp
 				     UBOE_CQE_REMOTE_UNSUPPORTED : UBOE_CQE_REMOTE_ABORT);
 		return false;
 	}
+	if (ta->poison) {
+		ubp_ini_stop(j, m, UBOE_CQE_REMOTE, UBOE_CQE_REMOTE_POISON);
+		return false;
+	}
 	if (ta->pld_len > want || (t->last && ta->pld_len != want) ||
 	    (rd->op == UB_TA_READ_RSP && ta->ofst != ((rd->off + rd->got) / 1024 & 0xffffff))) {
 		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_RSP_LEN);
