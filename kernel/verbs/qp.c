@@ -6,6 +6,8 @@
 #include "verbs.h"
 
 #define UBOE_SLICES_RESCHED 64
+/* A KICK ends, though another thread fills the queue all the time: unloading waits for it */
+#define UBOE_SLICES_MAX 1024
 
 static const enum ib_qp_state uboe_ib_states[] = {
 	[UBOE_JS_RESET] = IB_QPS_RESET,
@@ -35,12 +37,12 @@ int uboe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct
 		return -EOPNOTSUPP;
 	}
 	while ((more = ubp_drive_id(core, ibqp->qp_num)) > 0) {
-		if (signal_pending(current)) {
+		if (signal_pending(current) || ++slices == UBOE_SLICES_MAX) {
 			ubp_leave_id(core, ibqp->qp_num);
 			return 0;
 		}
 		/* rarely: who takes the completions does it best when there are many */
-		if (!(++slices % UBOE_SLICES_RESCHED))
+		if (!(slices % UBOE_SLICES_RESCHED))
 			cond_resched();
 	}
 	return more ? -EINVAL : 0;
