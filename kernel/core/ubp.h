@@ -240,8 +240,8 @@ void ubp_dev_exit(struct ubp_dev *dev);
  * Return: 0, -EINVAL for a bad field, id or length, -EEXIST, -ENOENT, -EBUSY
  * while another object refers to it, -ENOMEM, -EOPNOTSUPP.
  */
-int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len,
-		  void *out, u32 out_len);
+int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,
+		  u32 out_len);
 
 /* Attach the home's own pointer to an object just created; 0 or -ENOENT */
 int ubp_set_home(struct ubp_dev *dev, u32 obj, u32 tag, void *home);

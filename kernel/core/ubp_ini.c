@@ -90,8 +90,8 @@ static u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu)
 		return 0;
 	if (m->s.kind == UBP_K_ATOMIC)
 		return 2 * m->s.len;
-	left = m->s.kind == UBP_K_WRITE ?
-		       ubp_msg_seg_len(m, off) - off % UBOE_MAX_SLICE : m->s.len - off;
+	left = m->s.kind == UBP_K_WRITE ? ubp_msg_seg_len(m, off) - off % UBOE_MAX_SLICE :
+					  m->s.len - off;
 	return min_t(u32, left, mtu);
 }
 
@@ -469,8 +469,8 @@ static bool ubp_ini_place(struct ubp_tp *tp, struct ubp_rd *rd, const struct ubp
 
 	if (ta->rspst != UB_RSPST_OK && ta->rspst != UB_RSPST_TA) {
 		ubp_ini_stop(j, m, UBOE_CQE_REMOTE,
-			     ta->rspinfo == UB_RSPINFO_UNSUPPORTED ?
-				     UBOE_CQE_REMOTE_UNSUPPORTED : UBOE_CQE_REMOTE_ABORT);
+			     ta->rspinfo == UB_RSPINFO_UNSUPPORTED ? UBOE_CQE_REMOTE_UNSUPPORTED :
+								     UBOE_CQE_REMOTE_ABORT);
 		return false;
 	}
 	if (ta->poison) {

@@ -23,8 +23,8 @@ int ubp_jfc_create(struct ubp_dev *dev, u32 id, const struct uboe_jfc_ctx *ctx)
 	jfc->shift = ctx->shift;
 	jfc->mask = (1u << ctx->shift) - 1;
 	ubp_lock_init(&jfc->lock);
-	jfc->ring = (struct uboe_cqe *)dev->ops->bus_map(dev, le64_to_cpu(ctx->base),
-							 (u64)sizeof(struct uboe_cqe) << ctx->shift);
+	jfc->ring = (struct uboe_cqe *)dev->ops->bus_map(
+		dev, le64_to_cpu(ctx->base), (u64)sizeof(struct uboe_cqe) << ctx->shift);
 	jfc->rec = (struct uboe_jfc_rec *)dev->ops->bus_map(dev, le64_to_cpu(ctx->rec),
 							    sizeof(*jfc->rec));
 	err = jfc->ring && jfc->rec ? ubp_table_add(dev, &dev->jfc, id, jfc) : -EINVAL;
@@ -105,8 +105,9 @@ bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const stru
 	}
 	e = &jfc->ring[jfc->pi & jfc->mask];
 	ubp_cqe_fill(e, jetty, c);
-	w0 = (c->recv ? UBOE_CQE_RECV : 0) | UBOE_CQE_JETTY | UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) |
-	     UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) | UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
+	w0 = (c->recv ? UBOE_CQE_RECV : 0) | UBOE_CQE_JETTY |
+	     UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) | UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) |
+	     UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
 	if (!(jfc->pi >> jfc->shift & 1))
 		w0 |= UBOE_CQE_OWNER;
 	smp_store_release(&e->w0, cpu_to_le32(w0));

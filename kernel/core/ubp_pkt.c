@@ -156,8 +156,8 @@ static void ubp_btah_build(u8 *p, const struct ubp_ta *t, u32 chain)
 		p[4] = (u8)(t->rspst << 5 | t->rspinfo);
 	} else {
 		p[1] = (u8)(UB_BTAH_EE_PLAIN | (t->tv_en ? UB_BTAH_TV_EN : 0) |
-			    (t->hint ? UB_BTAH_HINT : 0) |
-			    (t->poison ? UB_BTAH_POISON : 0) | (t->ud_en ? UB_BTAH_UD : 0));
+			    (t->hint ? UB_BTAH_HINT : 0) | (t->poison ? UB_BTAH_POISON : 0) |
+			    (t->ud_en ? UB_BTAH_UD : 0));
 		p[4] = (u8)(t->odr << UB_BTAH_ODR_SHIFT | (chain & UBP_H_MT ? UB_BTAH_MT_EN : 0) |
 			    (t->fce ? UB_BTAH_FCE : 0) | (t->retry ? UB_BTAH_RETRY : 0) |
 			    (t->alloc ? UB_BTAH_ALLOC : 0));
@@ -324,7 +324,8 @@ enum ubp_ta_err ubp_ta_parse(const u8 *p, u32 len, struct ubp_ta *t)
 	}
 	if (c & UBP_H_NTF) {
 		t->ntf_addr = get_unaligned_be64(p);
-		t->ntf_token_id = (get_unaligned_be32(p + 8) >> UB_TOKEN_ID_SHIFT) & UB_TOKEN_ID_MAX;
+		t->ntf_token_id = (get_unaligned_be32(p + 8) >> UB_TOKEN_ID_SHIFT) &
+				  UB_TOKEN_ID_MAX;
 		t->ntf_token = get_unaligned_be32(p + 12);
 		t->ntf_data = get_unaligned_be64(p + 16);
 		p += UB_NTFETAH_LEN;

@@ -138,8 +138,9 @@ static bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
 		return ubp_rsp_abort(tp);
 	if (!ta->pld_len)
 		return true; /* nothing is touched, so no key is needed (Base Spec 7.2) */
-	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
-				      UBOE_ACC_REMOTE_WRITE, ta->addr, ta->pld_len) : NULL;
+	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd, UBOE_ACC_REMOTE_WRITE,
+				      ta->addr, ta->pld_len) :
+			  NULL;
 	if (!seg)
 		return ubp_rsp_abort(tp);
 	ubp_seg_write(seg, ta->addr, ta->pld, ta->pld_len);
@@ -203,7 +204,8 @@ static bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 		return ubp_rsp_abort(tp);
 	if (ta->length) {
 		seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
-					      UBOE_ACC_REMOTE_READ, ta->addr, ta->length) : NULL;
+					      UBOE_ACC_REMOTE_READ, ta->addr, ta->length) :
+				  NULL;
 		if (!seg)
 			return ubp_rsp_abort(tp);
 		ubp_seg_put(seg); /* looked up again for each packet of the answer */
@@ -270,7 +272,8 @@ static bool ubp_rsp_atomic(struct ubp_tp *tp, const struct ubp_tph *t, const str
 	if (!e)
 		return false;
 	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
-				      UBOE_ACC_REMOTE_ATOMIC, ta->addr, ta->length) : NULL;
+				      UBOE_ACC_REMOTE_ATOMIC, ta->addr, ta->length) :
+			  NULL;
 	if (!seg)
 		return ubp_rsp_abort(tp);
 	/* an unaligned mapping of an aligned address cannot be operated on at once */

@@ -311,8 +311,7 @@ void ubp_timer(struct ubp_tp *tp)
 		ubp_tpcm_timer(tp);
 	if (ubp_ta_deadline(tp) <= tp->now)
 		ubp_ta_timer(tp);
-	if (tp->snd_una != tp->snd_nxt &&
-	    tp->rto_base + ubp_tp_rto_us(tp) * 1000ull <= tp->now)
+	if (tp->snd_una != tp->snd_nxt && tp->rto_base + ubp_tp_rto_us(tp) * 1000ull <= tp->now)
 		ubp_tp_timeout(tp);
 	ubp_tp_arm(tp);
 out:
@@ -403,8 +402,7 @@ bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 		ubp_stat(dev, UBP_S_CE_MARKS);
 	ubp_read_begin();
 	if (t.op == UB_TP_UTP_DATA)
-		ubp_utp_rx(dev, &e, p + t.hlen,
-			   e.total - e.hlen - UB_ICRC_LEN - t.pad - t.hlen);
+		ubp_utp_rx(dev, &e, p + t.hlen, e.total - e.hlen - UB_ICRC_LEN - t.pad - t.hlen);
 	else
 		kept = ubp_rx_tp(dev, pkt, &e, &t);
 	ubp_read_end();

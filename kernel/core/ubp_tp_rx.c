@@ -194,8 +194,7 @@ static void ubp_tp_answered(struct ubp_tp *tp, u32 end, bool sack)
 		return;
 	tp->probing = false;
 	/* without fast retransmission a TPSACK marks nothing: the timeout's marks stay */
-	if (sack ? !(tp->retrans & UB_TPCM_RETRANS_FAST) :
-		   ubp_psn_diff(end, tp->probe_psn) <= 1)
+	if (sack ? !(tp->retrans & UB_TPCM_RETRANS_FAST) : ubp_psn_diff(end, tp->probe_psn) <= 1)
 		return;
 	for (psn = tp->snd_una; tp->lost && psn != tp->snd_nxt; psn = ubp_psn_add(psn, 1)) {
 		struct ubp_txd *d = ubp_tp_txd(tp, psn);

@@ -138,9 +138,8 @@ static bool ubp_cm_parse(const u8 *b, u32 len, struct ubp_cm *m)
 	m->retrans = b[UB_TPCM_O_RETRANS];
 	m->caps = get_unaligned_be32(b + UB_TPCM_O_CAPS);
 	/* who rejects may have no incarnation; our offsets need an MTU of 1024 */
-	if (m->type < UB_TPCM_REQ || m->type > UB_TPCM_REJ ||
-	    (!m->xid && m->type != UB_TPCM_REJ) || m->psn > UB_PSN_MASK || m->ltpn > UB_PSN_MASK ||
-	    mtu < 3 || mtu > 6 || win > 24)
+	if (m->type < UB_TPCM_REQ || m->type > UB_TPCM_REJ || (!m->xid && m->type != UB_TPCM_REJ) ||
+	    m->psn > UB_PSN_MASK || m->ltpn > UB_PSN_MASK || mtu < 3 || mtu > 6 || win > 24)
 		return false;
 	m->mtu = 128u << mtu;
 	m->window = 1u << win;

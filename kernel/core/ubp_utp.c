@@ -46,8 +46,7 @@ void ubp_utp_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *p, u32
 		return;
 	}
 	/* public jetty 0 is the transport's own (Base Spec 10.3) */
-	if (ta.mt & UB_MT_ID || ta.pld_len < 4 ||
-	    get_unaligned_be32(ta.pld) != UB_TPCM_MAGIC) {
+	if (ta.mt & UB_MT_ID || ta.pld_len < 4 || get_unaligned_be32(ta.pld) != UB_TPCM_MAGIC) {
 		ubp_stat(dev, UBP_D_UTP_NO_JETTY);
 		return;
 	}

@@ -13,12 +13,9 @@
 static struct dentry *uboe_debugfs;
 
 static const char *const uboe_impair_names[UBOE_IS_MAX] = {
-	[UBOE_IS_PACKETS] = "packets",
-	[UBOE_IS_LOST] = "lost",
-	[UBOE_IS_DUPLICATED] = "duplicated",
-	[UBOE_IS_REORDERED] = "reordered",
-	[UBOE_IS_CORRUPTED] = "corrupted",
-	[UBOE_IS_DELAYED] = "delayed",
+	[UBOE_IS_PACKETS] = "packets",	     [UBOE_IS_LOST] = "lost",
+	[UBOE_IS_DUPLICATED] = "duplicated", [UBOE_IS_REORDERED] = "reordered",
+	[UBOE_IS_CORRUPTED] = "corrupted",   [UBOE_IS_DELAYED] = "delayed",
 	[UBOE_IS_OVERFLOW] = "overflow",
 };
 
@@ -39,8 +36,8 @@ static int uboe_impair_show(struct seq_file *m, void *unused)
 	c = im->cfg;
 	memcpy(stat, im->stat, sizeof(stat));
 	spin_unlock_bh(&im->lock);
-	seq_printf(m, "loss=%u dup=%u reorder=%u corrupt=%u delay_us=%u seed=%llu\n", c.loss,
-		   c.dup, c.reorder, c.corrupt, c.delay_us, c.seed);
+	seq_printf(m, "loss=%u dup=%u reorder=%u corrupt=%u delay_us=%u seed=%llu\n", c.loss, c.dup,
+		   c.reorder, c.corrupt, c.delay_us, c.seed);
 	for (i = 0; i < UBOE_IS_MAX; i++)
 		seq_printf(m, "%s %llu\n", uboe_impair_names[i], stat[i]);
 	return 0;
@@ -51,8 +48,7 @@ static int uboe_impair_open(struct inode *inode, struct file *file)
 	return single_open(file, uboe_impair_show, inode->i_private);
 }
 
-static ssize_t uboe_impair_write(struct file *file, const char __user *buf, size_t len,
-				 loff_t *pos)
+static ssize_t uboe_impair_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	struct uboe_impair *im = ((struct seq_file *)file->private_data)->private;
 	struct uboe_impair_cfg cfg;

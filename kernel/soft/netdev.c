@@ -13,11 +13,13 @@ static DEFINE_HASHTABLE(uboe_soft_hash, 6);
  * longest chain that comes with one, a Send with immediate by UTP with identity
  * headers. On a reliable channel it is a Write with notify.
  */
-#define UBOE_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_UPIH_LEN + \
-		       UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + UB_MTETAH_LEN + \
-		       UB_OFSTETAH_LEN + UB_IMMETAH_LEN + UB_TVETAH_LEN)
-#define UBOE_RTP_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_BTAH_LEN + \
-			   UB_UDETAH_LEN + UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
+#define UBOE_OVERHEAD                                                                              \
+	(UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN +         \
+	 UB_BTAH_LEN + UB_UDETAH_LEN + UB_MTETAH_LEN + UB_OFSTETAH_LEN + UB_IMMETAH_LEN +          \
+	 UB_TVETAH_LEN)
+#define UBOE_RTP_OVERHEAD                                                                          \
+	(UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN +       \
+	 UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
 
 static_assert(UBOE_OVERHEAD >= UBOE_RTP_OVERHEAD);
 /* Ethernet's own MTU gives 1024, the usual jumbo ones 4096 and 8192 */

@@ -28,8 +28,7 @@ struct uboe_route {
 
 static u32 uboe_path_hash(const struct ubp_path *path)
 {
-	u32 hash = jhash(path->raddr, sizeof(path->raddr),
-			 (u32)path->sport << 16 | path->dport);
+	u32 hash = jhash(path->raddr, sizeof(path->raddr), (u32)path->sport << 16 | path->dport);
 
 	return hash ?: 1;
 }
@@ -111,8 +110,8 @@ static struct dst_entry *uboe_route6(const struct uboe_soft *sf, const struct ub
 	struct flowi6 fl = {
 		.flowi6_oif = dev->ifindex,
 		.flowi6_proto = IPPROTO_UDP,
-		.flowlabel = ip6_make_flowinfo(path->tc & ~INET_ECN_MASK,
-					       htonl(path->flow & 0xfffff)),
+		.flowlabel =
+			ip6_make_flowinfo(path->tc & ~INET_ECN_MASK, htonl(path->flow & 0xfffff)),
 		.fl6_sport = htons(path->sport),
 		.fl6_dport = htons(path->dport),
 	};

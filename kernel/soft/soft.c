@@ -68,8 +68,7 @@ static struct uboe_soft *uboe_soft_alloc(struct uboe_dev *ud, struct net_device 
 	sf->ndev = ndev;
 	INIT_LIST_HEAD(&sf->drain);
 	sf->cpu = alloc_percpu(struct uboe_soft_cpu);
-	if (!sf->cpu || uboe_engine_init(sf, ud->core.cfg.max_jetty) ||
-	    uboe_xmit_init(sf)) {
+	if (!sf->cpu || uboe_engine_init(sf, ud->core.cfg.max_jetty) || uboe_xmit_init(sf)) {
 		uboe_soft_free(sf);
 		return NULL;
 	}

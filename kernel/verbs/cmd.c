@@ -2,8 +2,8 @@
 /* Mailbox commands, and the driver's part of uverbs requests. */
 #include "verbs.h"
 
-static int uboe_cmd(struct uboe_dev *ud, u32 cmd, u32 tag, const void *in, u32 in_len,
-		    void *out, u32 out_len)
+static int uboe_cmd(struct uboe_dev *ud, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,
+		    u32 out_len)
 {
 	int ret;
 

@@ -50,8 +50,8 @@ int uboe_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	attr = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!attr)
 		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32_hex(msg, "tpn", READ_ONCE(qp->tp_made) ?
-				       UB_TPN_RC(ibqp->qp_num) : 0) ||
+	if (rdma_nl_put_driver_u32_hex(msg, "tpn",
+				       READ_ONCE(qp->tp_made) ? UB_TPN_RC(ibqp->qp_num) : 0) ||
 	    rdma_nl_put_driver_u32(msg, "jfr", qp->rq.id)) {
 		nla_nest_cancel(msg, attr);
 		return -EMSGSIZE;

@@ -92,10 +92,10 @@ static int uboe_refuse(struct net_device *ndev, struct netlink_ext_ack *extack, 
 	return err;
 }
 
-#define UBOE_REFUSE(ndev, extack, err, why)					\
-	({									\
-		NL_SET_ERR_MSG(extack, why);					\
-		uboe_refuse(ndev, extack, err, why);				\
+#define UBOE_REFUSE(ndev, extack, err, why)                                                        \
+	({                                                                                         \
+		NL_SET_ERR_MSG(extack, why);                                                       \
+		uboe_refuse(ndev, extack, err, why);                                               \
 	})
 
 static int uboe_dev_check(struct net_device *ndev, struct netlink_ext_ack *extack)

@@ -146,8 +146,7 @@ int uboe_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
  * @len: bytes that must lie in the arena
  * @align: power of two
  */
-int uboe_ring_get(struct uboe_ucontext *uctx, struct uboe_ring *ring, u64 addr, u64 len,
-		  u32 align)
+int uboe_ring_get(struct uboe_ucontext *uctx, struct uboe_ring *ring, u64 addr, u64 len, u32 align)
 {
 	u32 off = lower_32_bits(addr);
 	struct uboe_arena *arena;

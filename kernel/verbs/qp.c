@@ -10,12 +10,9 @@
 #define UBOE_SLICES_MAX 1024
 
 static const enum ib_qp_state uboe_ib_states[] = {
-	[UBOE_JS_RESET] = IB_QPS_RESET,
-	[UBOE_JS_INIT] = IB_QPS_INIT,
-	[UBOE_JS_RTR] = IB_QPS_RTR,
-	[UBOE_JS_READY] = IB_QPS_RTS,
-	[UBOE_JS_SUSPEND] = IB_QPS_SQD,
-	[UBOE_JS_ERROR] = IB_QPS_ERR,
+	[UBOE_JS_RESET] = IB_QPS_RESET, [UBOE_JS_INIT] = IB_QPS_INIT,
+	[UBOE_JS_RTR] = IB_QPS_RTR,	[UBOE_JS_READY] = IB_QPS_RTS,
+	[UBOE_JS_SUSPEND] = IB_QPS_SQD, [UBOE_JS_ERROR] = IB_QPS_ERR,
 };
 
 /*
@@ -196,8 +193,9 @@ int uboe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 	struct uboe_create_qp_req req;
 	int ret;
 
-	ret = uboe_qp_check(ibqp->device, init) ?: uboe_udata_in(udata, &req, sizeof(req)) ?:
-	      uboe_qp_check_req(&req, init);
+	ret = uboe_qp_check(ibqp->device, init)		      ?:
+		      uboe_udata_in(udata, &req, sizeof(req)) ?:
+								uboe_qp_check_req(&req, init);
 	if (ret)
 		return ret;
 

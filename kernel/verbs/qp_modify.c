@@ -16,8 +16,8 @@ static int uboe_check_paths(struct uboe_dev *ud, const struct ib_qp_attr *attr, 
 		return -EINVAL;
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
 		return -EINVAL;
-	if (mask & IB_QP_PATH_MTU && (attr->path_mtu < IB_MTU_256 || attr->path_mtu >
-				      uboe_mtu_to_ib(uboe_soft_mtu(ud))))
+	if (mask & IB_QP_PATH_MTU &&
+	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > uboe_mtu_to_ib(uboe_soft_mtu(ud))))
 		return -EINVAL;
 	if (mask & IB_QP_DEST_QPN && (!attr->dest_qp_num || attr->dest_qp_num >= 1u << 20))
 		return -EINVAL;
@@ -47,8 +47,8 @@ static int uboe_check_values(struct uboe_dev *ud, const struct ib_qp_attr *attr,
 }
 
 /* Everything that can be refused before the device is touched */
-static int uboe_modify_check(struct uboe_dev *ud, struct uboe_qp *qp,
-			     const struct ib_qp_attr *attr, int mask, enum ib_qp_state next)
+static int uboe_modify_check(struct uboe_dev *ud, struct uboe_qp *qp, const struct ib_qp_attr *attr,
+			     int mask, enum ib_qp_state next)
 {
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
@@ -214,7 +214,7 @@ int uboe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct
 		goto out;
 	next = mask & IB_QP_STATE ? attr->qp_state : qp->state;
 	ret = uboe_modify_check(ud, qp, attr, mask, next) ?:
-	      uboe_modify_device(ud, qp, attr, mask, next);
+		      uboe_modify_device(ud, qp, attr, mask, next);
 	if (ret)
 		goto out;
 	uboe_record(&qp->attr, attr, mask);

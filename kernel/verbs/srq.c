@@ -109,9 +109,8 @@ static int uboe_srq_setup(struct uboe_dev *ud, struct uboe_srq *srq,
 		return ret;
 	if (req.flags)
 		return -EOPNOTSUPP;
-	ret = uboe_rq_init(ud, rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib),
-			   &srq->rq, &req.rq, attr->attr.max_wr, attr->attr.max_sge,
-			   to_upd(srq->ib.pd)->id);
+	ret = uboe_rq_init(ud, rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib), &srq->rq,
+			   &req.rq, attr->attr.max_wr, attr->attr.max_sge, to_upd(srq->ib.pd)->id);
 	if (ret)
 		return ret;
 	srq->rq.ctx.limit = cpu_to_le32(attr->attr.srq_limit);
@@ -163,8 +162,8 @@ int uboe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_
 	if (attr->srq_limit > 1u << srq->rq.ctx.shift)
 		return -EINVAL;
 	ctx.limit = cpu_to_le32(attr->srq_limit);
-	return uboe_cmd_modify(to_uboe(ibsrq->device), UBOE_MBOX_JFR, srq->rq.id, &ctx,
-			       sizeof(ctx), UBOE_RM_LIMIT);
+	return uboe_cmd_modify(to_uboe(ibsrq->device), UBOE_MBOX_JFR, srq->rq.id, &ctx, sizeof(ctx),
+			       UBOE_RM_LIMIT);
 }
 
 int uboe_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)

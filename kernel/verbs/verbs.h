@@ -152,10 +152,10 @@ struct uboe_mr {
 	struct completion released;
 };
 
-#define UBOE_TO(name, type, member)					\
-	static inline struct type *to_##name(struct member *ib)		\
-	{								\
-		return container_of(ib, struct type, ib);		\
+#define UBOE_TO(name, type, member)                                                                \
+	static inline struct type *to_##name(struct member *ib)                                    \
+	{                                                                                          \
+		return container_of(ib, struct type, ib);                                          \
 	}
 UBOE_TO(uctx, uboe_ucontext, ib_ucontext)
 UBOE_TO(upd, uboe_pd, ib_pd)
@@ -187,8 +187,7 @@ int uboe_mmap_init(void);
 void uboe_mmap_exit(void);
 int uboe_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
 void uboe_arena_put(struct uboe_arena *arena);
-int uboe_ring_get(struct uboe_ucontext *uctx, struct uboe_ring *ring, u64 addr, u64 len,
-		  u32 align);
+int uboe_ring_get(struct uboe_ucontext *uctx, struct uboe_ring *ring, u64 addr, u64 len, u32 align);
 void uboe_ring_put(struct uboe_ring *ring);
 
 /* cmd.c */
@@ -231,15 +230,13 @@ int uboe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 int uboe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 int uboe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_qp_init_attr *init);
-int uboe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-		   const struct ib_send_wr **bad);
+int uboe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
 int uboe_qp_make(struct uboe_dev *ud, struct uboe_qp *qp);
 void uboe_qp_unmake(struct uboe_dev *ud, struct uboe_qp *qp);
 int uboe_qp_sync(struct uboe_dev *ud, struct uboe_qp *qp);
 
 /* qp_modify.c */
-int uboe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_udata *udata);
+int uboe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 
 /* channel.c */
 int uboe_channel_make(struct uboe_dev *ud, struct uboe_qp *qp, const struct ib_qp_attr *attr);

@@ -79,10 +79,10 @@ void uboe_core_qp_cap(struct ibv_qp *qp, struct ibv_qp_cap *cap);
 void uboe_core_qp_free(struct ibv_qp *qp);
 /* Sets the ibv_wr_* functions. @send_ops: those that the caller asked for. */
 void uboe_core_qp_set_ex(struct ibv_qp_ex *qp, uint64_t send_ops);
-#define UBOE_SEND_OPS                                                                     \
-	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |                 \
-	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |  \
-	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |        \
+#define UBOE_SEND_OPS                                                                              \
+	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |    \
+	 IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |                                 \
+	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |                 \
 	 IBV_QP_EX_WITH_SEND_WITH_INV)
 
 /* Shared receive queue. @attr is updated to what the queue really has. */

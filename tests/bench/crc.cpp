@@ -26,8 +26,7 @@ constexpr Tables make_tables()
 	}
 	for (std::size_t t = 1; t < 8; ++t)
 		for (std::size_t i = 0; i < 256; ++i)
-			tables[t][i] = tables[t - 1][i] >> 8 ^
-				       tables[0][tables[t - 1][i] & 0xff];
+			tables[t][i] = tables[t - 1][i] >> 8 ^ tables[0][tables[t - 1][i] & 0xff];
 	return tables;
 }
 
@@ -41,9 +40,9 @@ std::uint32_t crc32(std::uint32_t crc, const std::uint8_t *data, std::size_t len
 		std::memcpy(&a, data, 4);
 		std::memcpy(&b, data + 4, 4);
 		a ^= crc;
-		crc = tables[7][a & 0xff] ^ tables[6][a >> 8 & 0xff] ^
-		      tables[5][a >> 16 & 0xff] ^ tables[4][a >> 24] ^ tables[3][b & 0xff] ^
-		      tables[2][b >> 8 & 0xff] ^ tables[1][b >> 16 & 0xff] ^ tables[0][b >> 24];
+		crc = tables[7][a & 0xff] ^ tables[6][a >> 8 & 0xff] ^ tables[5][a >> 16 & 0xff] ^
+		      tables[4][a >> 24] ^ tables[3][b & 0xff] ^ tables[2][b >> 8 & 0xff] ^
+		      tables[1][b >> 16 & 0xff] ^ tables[0][b >> 24];
 	}
 	return crc;
 }

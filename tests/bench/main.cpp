@@ -43,8 +43,8 @@ struct Arguments {
 
 bool parse(int argc, char **argv, Arguments &arguments)
 {
-	const option names[] = {{"crc", no_argument, nullptr, 'c'},
-				{"hold", required_argument, nullptr, 'H'}, {}};
+	const option names[] = {
+		{"crc", no_argument, nullptr, 'c'}, {"hold", required_argument, nullptr, 'H'}, {}};
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "n:f:s:h", names, nullptr)) != -1) {
@@ -123,8 +123,8 @@ bool measure(const Row &row, const Arguments &arguments)
 				const Sample s = r.rig->run(row.count);
 				std::cout << "sample " << row.name() << ' ' << row.size << ' '
 					  << r.subject->label << ' ' << pair << ' ' << row.count
-					  << ' ' << s.nanoseconds << ' ' << s.median << ' '
-					  << s.p99 << ' ' << s.packets << std::endl;
+					  << ' ' << s.nanoseconds << ' ' << s.median << ' ' << s.p99
+					  << ' ' << s.packets << std::endl;
 			});
 		}
 	}

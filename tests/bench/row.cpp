@@ -138,9 +138,7 @@ std::uint64_t counter()
 
 } // namespace
 
-Stopwatch::Stopwatch() : start_ns_(now_ns()), start_ticks_(counter())
-{
-}
+Stopwatch::Stopwatch() : start_ns_(now_ns()), start_ticks_(counter()) {}
 
 std::uint64_t Stopwatch::ticks() const
 {

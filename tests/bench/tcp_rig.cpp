@@ -91,8 +91,8 @@ public:
 	void connect() override
 	{
 		child_.stream().expect("listening");
-		connection_ = Stream::connect_to(subject_.address[1], tcp_port,
-						 subject_.address[0], 10);
+		connection_ =
+			Stream::connect_to(subject_.address[1], tcp_port, subject_.address[0], 10);
 	}
 
 	Sample run(std::uint32_t count) override

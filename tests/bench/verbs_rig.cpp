@@ -135,8 +135,7 @@ private:
 		for (std::uint64_t i = 0; i < count; ++i) {
 			end_.receive_queue.wait(&completion, 1, -1);
 			end_.post_receive(completion.wr_id);
-			ibv_sge piece = {end_.memory.address(), end_.row.size,
-					 end_.memory.lkey()};
+			ibv_sge piece = {end_.memory.address(), end_.row.size, end_.memory.lkey()};
 			ibv_send_wr request = {};
 			request.sg_list = &piece;
 			request.num_sge = 1;
@@ -155,8 +154,7 @@ private:
 			std::memcpy(&value, end_.memory.data(), sizeof(value));
 			if (value != messages)
 				throw Failure("the counter is " + std::to_string(value) +
-					      " after " + std::to_string(messages) +
-					      " additions");
+					      " after " + std::to_string(messages) + " additions");
 		} else {
 			end_.check(messages);
 		}
@@ -172,9 +170,8 @@ private:
 class VerbsRig : public Rig {
 public:
 	VerbsRig(const Subject &subject, const Row &row)
-		: subject_(subject), row_(row), child_([&](Stream &stream) {
-			  Passive(subject, row, stream, shared_).serve();
-		  })
+		: subject_(subject), row_(row),
+		  child_([&](Stream &stream) { Passive(subject, row, stream, shared_).serve(); })
 	{
 	}
 
@@ -221,7 +218,8 @@ private:
 	/// One request into @p request and @p piece.
 	void prepare(ibv_send_wr &request, ibv_sge &piece)
 	{
-		const std::size_t slot = row_.kind == Row::Kind::fetch_add ? 0 : total_ % end_->slots;
+		const std::size_t slot = row_.kind == Row::Kind::fetch_add ? 0 :
+									     total_ % end_->slots;
 		const std::size_t at = slot * row_.size;
 
 		piece = {end_->memory.address() + at, row_.size, end_->memory.lkey()};
@@ -237,9 +235,7 @@ private:
 			request.wr.rdma.remote_addr = remote_.address + at;
 			request.wr.rdma.rkey = remote_.rkey;
 			break;
-		case Row::Kind::send:
-			request.opcode = IBV_WR_SEND;
-			break;
+		case Row::Kind::send: request.opcode = IBV_WR_SEND; break;
 		case Row::Kind::fetch_add:
 			request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
 			request.wr.atomic.remote_addr = remote_.address;
@@ -279,8 +275,8 @@ private:
 		const std::uint64_t start = now_ns();
 		while (done < count) {
 			bool moved = false;
-			while (posted < count &&
-			       posted - done + row_.signal_every <= row_.depth && may_post()) {
+			while (posted < count && posted - done + row_.signal_every <= row_.depth &&
+			       may_post()) {
 				posted += row_.signal_every;
 				post();
 				moved = true;

@@ -16,7 +16,8 @@
 using namespace uboe;
 using Clock = std::chrono::steady_clock;
 
-namespace {
+namespace
+{
 
 constexpr auto patience = std::chrono::seconds(60);
 constexpr std::uint32_t depth = 4;
@@ -32,7 +33,7 @@ void run(LoopEnd &end, const Region &from, const RemoteRegion &to, long rounds, 
 		const long in_flight = posted - done;
 
 		if (posted < rounds && in_flight < static_cast<long>(1 + random() % depth)) {
-			ibv_sge piece = {from.address(), 8, from.lkey()};
+			ibv_sge piece = { from.address(), 8, from.lkey() };
 			ibv_send_wr request = {};
 
 			request.wr_id = static_cast<std::uint64_t>(posted);
@@ -72,7 +73,7 @@ try {
 	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 	Device one(argv[1], argv[2]), two(argv[3], argv[4]);
 	Region here(one, 4096, access), there(two, 4096, access);
-	LoopEnd a(one, {16, 16, 0}), b(two, {16, 16, 0});
+	LoopEnd a(one, { 16, 16, 0 }), b(two, { 16, 16, 0 });
 	const long rounds = std::atol(argv[5]);
 
 	join(a, b);

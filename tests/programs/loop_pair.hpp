@@ -9,7 +9,8 @@
 #include "stream.hpp"
 #include "verbs.hpp"
 
-namespace uboe {
+namespace uboe
+{
 
 struct LoopEnd {
 	LoopEnd(const Device &device, const QueueSizes &sizes)

@@ -14,7 +14,8 @@
 
 using namespace uboe;
 
-namespace {
+namespace
+{
 
 long kilobytes_available()
 {
@@ -57,7 +58,7 @@ try {
 
 		wish.send_cq = wish.recv_cq = completions.get();
 		wish.qp_type = IBV_QPT_RC;
-		wish.cap = {4, 4, 1, 1, 0};
+		wish.cap = { 4, 4, 1, 1, 0 };
 		ibv_qp *queue = ibv_create_qp(device.pd(), &wish);
 
 		if (!queue)

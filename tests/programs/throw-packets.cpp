@@ -28,7 +28,8 @@
 using namespace uboe;
 using Bytes = std::vector<std::uint8_t>;
 
-namespace {
+namespace
+{
 
 constexpr std::size_t ip_len = 20, headers = 28;
 
@@ -46,7 +47,8 @@ std::vector<Bytes> templates(const std::string &tree)
 {
 	std::vector<Bytes> all;
 
-	for (const char *name : {"/tests/vectors/golden.txt", "/tests/vectors/bad/malformed.txt"}) {
+	for (const char *name :
+	     { "/tests/vectors/golden.txt", "/tests/vectors/bad/malformed.txt" }) {
 		std::ifstream file(tree + name);
 		std::string error;
 		const auto vectors = golden::parse(file, &error);
@@ -54,7 +56,8 @@ std::vector<Bytes> templates(const std::string &tree)
 		if (!vectors)
 			throw Failure(tree + name + ": " + error);
 		for (const auto &v : *vectors)
-			if (!v.ipv6() && v.layer != "ip" && v.layer != "udp" && v.packet.size() > headers)
+			if (!v.ipv6() && v.layer != "ip" && v.layer != "udp" &&
+			    v.packet.size() > headers)
 				all.push_back(v.packet);
 	}
 	return all;
@@ -90,7 +93,7 @@ void seal(Bytes &p, std::uint32_t from, std::uint32_t to, bool icrc)
 	put16(p, 24, p.size() - ip_len);
 	put16(p, 26, 0);
 	if (icrc && p.size() >= headers + 4) {
-		const std::uint32_t value = ref::icrc({p.data(), p.size() - 4});
+		const std::uint32_t value = ref::icrc({ p.data(), p.size() - 4 });
 
 		for (int i = 0; i < 4; ++i)
 			p[p.size() - 4 + static_cast<std::size_t>(i)] =
@@ -98,8 +101,9 @@ void seal(Bytes &p, std::uint32_t from, std::uint32_t to, bool icrc)
 	}
 }
 
-class Thrower {
-public:
+class Thrower
+{
+      public:
 	Thrower(const std::string &netdev, unsigned seed) : random_(seed)
 	{
 		socket_ = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_IP));
@@ -117,7 +121,8 @@ public:
 
 	void set_mac(const std::uint8_t *mac) { std::memcpy(to_.sll_addr, mac, 6); }
 
-	Bytes make(const std::vector<Bytes> &from, std::optional<std::pair<unsigned, unsigned>> tpns)
+	Bytes make(const std::vector<Bytes> &from,
+		   std::optional<std::pair<unsigned, unsigned>> tpns)
 	{
 		Bytes p = from[random_() % from.size()];
 
@@ -144,7 +149,7 @@ public:
 				fail_errno("sendto");
 	}
 
-private:
+      private:
 	static void put24(Bytes &p, std::size_t at, unsigned value)
 	{
 		p[at] = static_cast<std::uint8_t>(value >> 16);
@@ -194,7 +199,7 @@ try {
 		a = std::make_unique<LoopEnd>(*one, QueueSizes{});
 		b = std::make_unique<LoopEnd>(*two, QueueSizes{});
 		join(*a, *b);
-		tpns = {0x800000u | b->queue.get()->qp_num, 0x800000u | a->queue.get()->qp_num};
+		tpns = { 0x800000u | b->queue.get()->qp_num, 0x800000u | a->queue.get()->qp_num };
 	}
 	mac_of(argv[1], mac);
 	thrower.set_mac(mac);

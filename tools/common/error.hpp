@@ -8,18 +8,20 @@
 #include <stdexcept>
 #include <string>
 
-namespace uboe {
+namespace uboe
+{
 
-class Failure : public std::runtime_error {
-public:
+class Failure : public std::runtime_error
+{
+      public:
 	using std::runtime_error::runtime_error;
 };
 
 /// "WHAT: Connection refused (errno 111)".
 [[noreturn]] inline void fail_errno(const std::string &what, int error = errno)
 {
-	throw Failure(what + ": " + std::strerror(error) + " (errno " +
-		      std::to_string(error) + ")");
+	throw Failure(what + ": " + std::strerror(error) + " (errno " + std::to_string(error) +
+		      ")");
 }
 
 /// Throws unless @p ok; errno says why.

@@ -15,9 +15,11 @@
 
 #include "error.hpp"
 
-namespace uboe {
+namespace uboe
+{
 
-namespace {
+namespace
+{
 
 using Clock = std::chrono::steady_clock;
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -31,11 +33,11 @@ AddressList resolve(const std::string &host, std::uint16_t port, int flags)
 	hints.ai_socktype = SOCK_STREAM;
 	hints.ai_flags = flags | AI_NUMERICSERV;
 	const std::string service = std::to_string(port);
-	const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(),
-				      service.c_str(), &hints, &list);
+	const int error =
+		getaddrinfo(host.empty() ? nullptr : host.c_str(), service.c_str(), &hints, &list);
 	if (error)
 		throw Failure("address '" + host + "': " + gai_strerror(error));
-	return {list, freeaddrinfo};
+	return { list, freeaddrinfo };
 }
 
 void no_delay(int fd)
@@ -55,8 +57,8 @@ Fd::~Fd()
 
 Fd tcp_listen(const std::string &address, std::uint16_t port)
 {
-	const AddressList list = resolve(address.empty() ? "::" : address, port,
-					 AI_PASSIVE | AI_NUMERICHOST);
+	const AddressList list =
+		resolve(address.empty() ? "::" : address, port, AI_PASSIVE | AI_NUMERICHOST);
 	Fd fd(socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
 	const int one = 1, zero = 0;
 
@@ -72,21 +74,21 @@ Fd tcp_listen(const std::string &address, std::uint16_t port)
 Stream Stream::accept_one(std::uint16_t port, int timeout_s)
 {
 	const Fd listener = tcp_listen("", port);
-	pollfd ready = {listener.get(), POLLIN, 0};
+	pollfd ready = { listener.get(), POLLIN, 0 };
 
 	const int count = poll(&ready, 1, timeout_s * 1000);
 	require(count >= 0, "poll");
 	if (count == 0)
-		throw Failure("nobody connected to TCP port " + std::to_string(port) +
-			      " in " + std::to_string(timeout_s) + " s");
+		throw Failure("nobody connected to TCP port " + std::to_string(port) + " in " +
+			      std::to_string(timeout_s) + " s");
 	Fd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
 	require(bool(fd), "accept");
 	no_delay(fd.get());
 	return Stream(std::move(fd));
 }
 
-Stream Stream::connect_to(const std::string &host, std::uint16_t port,
-			  const std::string &local, int timeout_s)
+Stream Stream::connect_to(const std::string &host, std::uint16_t port, const std::string &local,
+			  int timeout_s)
 {
 	const AddressList list = resolve(host, port, 0);
 	const auto deadline = Clock::now() + std::chrono::seconds(timeout_s);
@@ -104,8 +106,7 @@ Stream Stream::connect_to(const std::string &host, std::uint16_t port,
 			return Stream(std::move(fd));
 		}
 		if (Clock::now() > deadline)
-			fail_errno("connect to " + host + " TCP port " +
-				   std::to_string(port));
+			fail_errno("connect to " + host + " TCP port " + std::to_string(port));
 		std::this_thread::sleep_for(std::chrono::milliseconds(100));
 	}
 }
@@ -115,7 +116,7 @@ std::pair<Stream, Stream> Stream::pair()
 	int fds[2];
 
 	require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0, "socketpair");
-	return {Stream(Fd(fds[0])), Stream(Fd(fds[1]))};
+	return { Stream(Fd(fds[0])), Stream(Fd(fds[1])) };
 }
 
 void Stream::send_line(const std::string &line)
@@ -124,8 +125,8 @@ void Stream::send_line(const std::string &line)
 	std::size_t done = 0;
 
 	while (done < data.size()) {
-		const ssize_t n = send(fd_.get(), data.data() + done, data.size() - done,
-				       MSG_NOSIGNAL);
+		const ssize_t n =
+			send(fd_.get(), data.data() + done, data.size() - done, MSG_NOSIGNAL);
 		if (n < 0 && errno != EINTR)
 			fail_errno("send to the other side");
 		if (n > 0)

@@ -11,14 +11,20 @@
 
 struct sockaddr_storage;
 
-namespace uboe {
+namespace uboe
+{
 
 /// Owns a file descriptor.
-class Fd {
-public:
+class Fd
+{
+      public:
 	Fd() = default;
-	explicit Fd(int fd) : fd_(fd) {}
-	Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+	explicit Fd(int fd) : fd_(fd)
+	{
+	}
+	Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1))
+	{
+	}
 	Fd &operator=(Fd &&other) noexcept
 	{
 		std::swap(fd_, other.fd_);
@@ -26,18 +32,30 @@ public:
 	}
 	~Fd();
 
-	int get() const { return fd_; }
-	explicit operator bool() const { return fd_ >= 0; }
-	void reset() { *this = Fd(); }
+	int get() const
+	{
+		return fd_;
+	}
+	explicit operator bool() const
+	{
+		return fd_ >= 0;
+	}
+	void reset()
+	{
+		*this = Fd();
+	}
 
-private:
+      private:
 	int fd_ = -1;
 };
 
-class Stream {
-public:
+class Stream
+{
+      public:
 	Stream() = default;
-	explicit Stream(Fd fd) : fd_(std::move(fd)) {}
+	explicit Stream(Fd fd) : fd_(std::move(fd))
+	{
+	}
 
 	/// Waits for one TCP connection to @p port of any local address.
 	static Stream accept_one(std::uint16_t port, int timeout_s);
@@ -55,9 +73,12 @@ public:
 
 	/// Own address of the connection as text, without a port.
 	std::string local_address() const;
-	int fd() const { return fd_.get(); }
+	int fd() const
+	{
+		return fd_.get();
+	}
 
-private:
+      private:
 	Fd fd_;
 	std::string buffer_;
 };

@@ -12,9 +12,11 @@
 
 #include "error.hpp"
 
-namespace uboe {
+namespace uboe
+{
 
-namespace {
+namespace
+{
 
 constexpr std::uint8_t port = 1;
 
@@ -100,7 +102,7 @@ Region::Region(const Device &device, std::size_t size, int access) : size_(size)
 
 	if (memory == MAP_FAILED)
 		fail_errno("map " + std::to_string(size) + " bytes");
-	memory_ = {static_cast<std::uint8_t *>(memory), Unmap{size}};
+	memory_ = { static_cast<std::uint8_t *>(memory), Unmap{ size } };
 	mr_.reset(ibv_reg_mr(device.pd(), memory, size, access));
 	if (!mr_)
 		fail_errno("register " + std::to_string(size) + " bytes of memory");
@@ -147,9 +149,9 @@ int CompletionQueue::poll(ibv_wc *completions, int count)
 	for (const ibv_wc *wc = completions; wc != completions + got; ++wc)
 		if (wc->status != IBV_WC_SUCCESS)
 			throw Failure("work request " + std::to_string(wc->wr_id) +
-				      " failed: " + ibv_wc_status_str(wc->status) +
-				      " (status " + std::to_string(wc->status) +
-				      ", vendor " + std::to_string(wc->vendor_err) + ")");
+				      " failed: " + ibv_wc_status_str(wc->status) + " (status " +
+				      std::to_string(wc->status) + ", vendor " +
+				      std::to_string(wc->vendor_err) + ")");
 	return got;
 }
 
@@ -160,7 +162,7 @@ void CompletionQueue::arm()
 
 void CompletionQueue::wait_event(int timeout_ms)
 {
-	pollfd ready = {channel_->fd, POLLIN, 0};
+	pollfd ready = { channel_->fd, POLLIN, 0 };
 	ibv_cq *cq;
 	void *context;
 	int count = 1;
@@ -217,8 +219,9 @@ QueuePair::QueuePair(const Device &device, CompletionQueue &send, CompletionQueu
 	attr.port_num = port;
 	attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
 			       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-	require_zero(ibv_modify_qp(get(), &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				   IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	require_zero(ibv_modify_qp(get(), &attr,
+				   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					   IBV_QP_ACCESS_FLAGS),
 		     "queue pair to INIT");
 }
 
@@ -251,9 +254,10 @@ void QueuePair::connect(Stream &stream)
 	attr.ah_attr.grh.dgid = gid_of_address(peer_gid);
 	attr.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(device_.gid_index());
 	attr.ah_attr.grh.hop_limit = 64;
-	require_zero(ibv_modify_qp(get(), &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+	require_zero(ibv_modify_qp(get(), &attr,
+				   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					   IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+					   IBV_QP_MIN_RNR_TIMER),
 		     "queue pair to RTR");
 
 	attr = {};
@@ -263,9 +267,10 @@ void QueuePair::connect(Stream &stream)
 	attr.retry_cnt = 7;
 	attr.rnr_retry = 7;
 	attr.max_rd_atomic = static_cast<std::uint8_t>(reads);
-	require_zero(ibv_modify_qp(get(), &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-				   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				   IBV_QP_MAX_QP_RD_ATOMIC),
+	require_zero(ibv_modify_qp(get(), &attr,
+				   IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+					   IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+					   IBV_QP_MAX_QP_RD_ATOMIC),
 		     "queue pair to RTS");
 	stream.send_line("rts");
 	stream.expect("rts");
@@ -278,11 +283,10 @@ void QueuePair::post_send(ibv_send_wr &request)
 	require_zero(ibv_post_send(get(), &request, &bad), "post to the send queue");
 }
 
-void QueuePair::post_receive(std::uint64_t id, void *data, std::uint32_t size,
-			     std::uint32_t lkey)
+void QueuePair::post_receive(std::uint64_t id, void *data, std::uint32_t size, std::uint32_t lkey)
 {
-	ibv_sge piece = {reinterpret_cast<std::uintptr_t>(data), size, lkey};
-	ibv_recv_wr request = {id, nullptr, size ? &piece : nullptr, size ? 1 : 0};
+	ibv_sge piece = { reinterpret_cast<std::uintptr_t>(data), size, lkey };
+	ibv_recv_wr request = { id, nullptr, size ? &piece : nullptr, size ? 1 : 0 };
 	ibv_recv_wr *bad;
 
 	require_zero(ibv_post_recv(get(), &request, &bad), "post to the receive queue");

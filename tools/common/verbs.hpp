@@ -14,28 +14,54 @@
 
 #include "stream.hpp"
 
-namespace uboe {
+namespace uboe
+{
 
 template <auto destroy> struct Destroyer {
-	template <class T> void operator()(T *object) const { destroy(object); }
+	template <class T> void operator()(T *object) const
+	{
+		destroy(object);
+	}
 };
 template <class T, auto destroy> using Owned = std::unique_ptr<T, Destroyer<destroy>>;
 
 /// An open device with a protection domain; port 1.
-class Device {
-public:
+class Device
+{
+      public:
 	/// @p address: IPv4 or IPv6 address whose GID is used.
 	Device(const std::string &name, const std::string &address);
 
-	ibv_context *context() const { return context_.get(); }
-	ibv_pd *pd() const { return pd_.get(); }
-	const ibv_gid &gid() const { return gid_; }
-	int gid_index() const { return gid_index_; }
-	ibv_mtu mtu() const { return port_.active_mtu; }
-	std::uint32_t mtu_bytes() const { return 128u << port_.active_mtu; }
-	const ibv_device_attr &limits() const { return limits_; }
+	ibv_context *context() const
+	{
+		return context_.get();
+	}
+	ibv_pd *pd() const
+	{
+		return pd_.get();
+	}
+	const ibv_gid &gid() const
+	{
+		return gid_;
+	}
+	int gid_index() const
+	{
+		return gid_index_;
+	}
+	ibv_mtu mtu() const
+	{
+		return port_.active_mtu;
+	}
+	std::uint32_t mtu_bytes() const
+	{
+		return 128u << port_.active_mtu;
+	}
+	const ibv_device_attr &limits() const
+	{
+		return limits_;
+	}
 
-private:
+      private:
 	void find_gid(const std::string &address);
 
 	Owned<ibv_context, ibv_close_device> context_;
@@ -47,20 +73,36 @@ private:
 };
 
 /// Page-aligned zeroed memory that a device may use.
-class Region {
-public:
+class Region
+{
+      public:
 	Region() = default;
 	Region(const Device &device, std::size_t size, int access);
 
-	std::uint8_t *data() const { return memory_.get(); }
-	std::size_t size() const { return size_; }
-	std::uint32_t lkey() const { return mr_->lkey; }
-	std::uint32_t rkey() const { return mr_->rkey; }
-	std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(data()); }
+	std::uint8_t *data() const
+	{
+		return memory_.get();
+	}
+	std::size_t size() const
+	{
+		return size_;
+	}
+	std::uint32_t lkey() const
+	{
+		return mr_->lkey;
+	}
+	std::uint32_t rkey() const
+	{
+		return mr_->rkey;
+	}
+	std::uint64_t address() const
+	{
+		return reinterpret_cast<std::uintptr_t>(data());
+	}
 	/// "ADDRESS RKEY SIZE", for the other side.
 	std::string describe() const;
 
-private:
+      private:
 	struct Unmap {
 		std::size_t size;
 		void operator()(std::uint8_t *memory) const;
@@ -80,12 +122,16 @@ struct RemoteRegion {
 };
 
 /// Completion queue with an event channel.
-class CompletionQueue {
-public:
+class CompletionQueue
+{
+      public:
 	CompletionQueue(const Device &device, int depth);
 	~CompletionQueue();
 
-	ibv_cq *get() const { return cq_.get(); }
+	ibv_cq *get() const
+	{
+		return cq_.get();
+	}
 	/// Completions that are there now, at most @p count; throws for a failed one.
 	int poll(ibv_wc *completions, int count);
 	/// Sleeps until there are some. Throws after @p timeout_ms.
@@ -95,7 +141,7 @@ public:
 	/// Sleeps until a notification comes and takes it.
 	void wait_event(int timeout_ms);
 
-private:
+      private:
 	Owned<ibv_comp_channel, ibv_destroy_comp_channel> channel_;
 	Owned<ibv_cq, ibv_destroy_cq> cq_;
 	unsigned events_ = 0;
@@ -108,20 +154,23 @@ struct QueueSizes {
 };
 
 /// A reliable connected queue pair.
-class QueuePair {
-public:
+class QueuePair
+{
+      public:
 	QueuePair(const Device &device, CompletionQueue &send, CompletionQueue &receive,
 		  const QueueSizes &sizes);
 
-	ibv_qp *get() const { return qp_.get(); }
+	ibv_qp *get() const
+	{
+		return qp_.get();
+	}
 	/// Exchanges numbers with the other side, goes to RTS, waits until it has too.
 	void connect(Stream &stream);
 
 	void post_send(ibv_send_wr &request);
-	void post_receive(std::uint64_t id, void *data, std::uint32_t size,
-			  std::uint32_t lkey);
+	void post_receive(std::uint64_t id, void *data, std::uint32_t size, std::uint32_t lkey);
 
-private:
+      private:
 	const Device &device_;
 	Owned<ibv_qp, ibv_destroy_qp> qp_;
 };

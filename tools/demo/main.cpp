@@ -48,13 +48,27 @@ bool parse(int argc, char **argv, Options &options)
 
 	while ((letter = getopt(argc, argv, "d:a:p:c:o:b:s:k:h")) != -1) {
 		switch (letter) {
-		case 'd': options.device = optarg; break;
-		case 'a': options.address = optarg; break;
-		case 'p': options.port = static_cast<std::uint16_t>(number(optarg)); break;
-		case 'c': options.host = optarg; break;
-		case 'b': options.chunk = number(optarg); break;
-		case 's': options.send_chunk = number(optarg); break;
-		case 'k': options.keep = optarg; break;
+		case 'd':
+			options.device = optarg;
+			break;
+		case 'a':
+			options.address = optarg;
+			break;
+		case 'p':
+			options.port = static_cast<std::uint16_t>(number(optarg));
+			break;
+		case 'c':
+			options.host = optarg;
+			break;
+		case 'b':
+			options.chunk = number(optarg);
+			break;
+		case 's':
+			options.send_chunk = number(optarg);
+			break;
+		case 'k':
+			options.keep = optarg;
+			break;
 		case 'o': {
 			std::istringstream list(optarg);
 			options.operations.clear();
@@ -62,7 +76,8 @@ bool parse(int argc, char **argv, Options &options)
 				options.operations.push_back(word);
 			break;
 		}
-		default: return false;
+		default:
+			return false;
 		}
 	}
 	if (optind + 1 != argc || options.device.empty())
@@ -74,7 +89,8 @@ bool parse(int argc, char **argv, Options &options)
 void print_table(const std::vector<Outcome> &results)
 {
 	std::cout << "\n  operation       bytes  messages    of bytes   seconds     MiB/s  "
-		     "arrived\n" << std::fixed;
+		     "arrived\n"
+		  << std::fixed;
 	for (const Outcome &r : results) {
 		const bool file = r.operation != "add";
 		std::cout << "  " << std::left << std::setw(9) << r.operation << std::right
@@ -103,8 +119,8 @@ int run(const Options &options)
 								 options.address, wait_for_peer_s));
 
 	std::cout << (server ? "server: " : "client: ") << options.device
-		  << " connected, packets carry up to " << end.device().mtu_bytes()
-		  << " bytes" << std::endl;
+		  << " connected, packets carry up to " << end.device().mtu_bytes() << " bytes"
+		  << std::endl;
 	if (server) {
 		end.serve();
 		return 0;

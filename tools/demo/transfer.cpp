@@ -42,8 +42,8 @@ std::string own_address(const Options &options, const Stream &stream)
 
 End::End(const Options &options, Stream stream)
 	: options_(options), stream_(std::move(stream)),
-	  device_(options.device, own_address(options, stream_)),
-	  send_queue_(device_, 2 * window), receive_queue_(device_, receives),
+	  device_(options.device, own_address(options, stream_)), send_queue_(device_, 2 * window),
+	  receive_queue_(device_, receives),
 	  pair_(device_, send_queue_, receive_queue_, {2 * window, receives, 0})
 {
 	stream_.send_line("uboe-demo 1");
@@ -119,8 +119,8 @@ Outcome End::write_file()
 	const RemoteRegion target = RemoteRegion::parse(stream_.expect("region"));
 
 	const auto start = Clock::now();
-	result.messages = stream_out(IBV_WR_RDMA_WRITE, source, source.size(), options_.chunk,
-				     target);
+	result.messages =
+		stream_out(IBV_WR_RDMA_WRITE, source, source.size(), options_.chunk, target);
 	ibv_send_wr notice = {};
 	notice.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 	notice.send_flags = IBV_SEND_SIGNALED;
@@ -176,8 +176,7 @@ Outcome End::read_file()
 
 	const auto start = Clock::now();
 	result.bytes = source.size;
-	result.messages = stream_out(IBV_WR_RDMA_READ, target, source.size, options_.chunk,
-				     source);
+	result.messages = stream_out(IBV_WR_RDMA_READ, target, source.size, options_.chunk, source);
 	result.seconds = seconds_since(start);
 	result.digest = sha256(target.data(), target.size());
 	stream_.send_line("sha256 " + result.digest);
@@ -192,8 +191,7 @@ void End::serve_read()
 
 	stream_.send_line("region " + source.describe());
 	const std::string found = stream_.expect("sha256");
-	std::cout << "server: the client has read " << source.size()
-		  << " bytes by itself, SHA-256 "
+	std::cout << "server: the client has read " << source.size() << " bytes by itself, SHA-256 "
 		  << (found == digest ? "equal" : "DIFFERENT") << std::endl;
 	stream_.send_line("sha256 " + digest);
 }
@@ -297,9 +295,9 @@ Outcome End::add()
 
 void End::serve_add()
 {
-	const Region counter(device_, 8, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC |
-						 IBV_ACCESS_REMOTE_WRITE |
-						 IBV_ACCESS_REMOTE_READ);
+	const Region counter(device_, 8,
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC |
+				     IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	std::uint64_t value;
 
 	stream_.send_line("region " + counter.describe());

@@ -30,9 +30,18 @@ enum class BusAddr : u64 {};
 
 inline constexpr u32 jetty_id_bits = 20;
 
-constexpr u16 swap_bytes(u16 v) { return __builtin_bswap16(v); }
-constexpr u32 swap_bytes(u32 v) { return __builtin_bswap32(v); }
-constexpr u64 swap_bytes(u64 v) { return __builtin_bswap64(v); }
+constexpr u16 swap_bytes(u16 v)
+{
+	return __builtin_bswap16(v);
+}
+constexpr u32 swap_bytes(u32 v)
+{
+	return __builtin_bswap32(v);
+}
+constexpr u64 swap_bytes(u64 v)
+{
+	return __builtin_bswap64(v);
+}
 
 /// Host to little-endian and back; no instruction on a little-endian machine.
 template <class T> constexpr T le(T v)
@@ -75,8 +84,14 @@ inline void full_fence()
 }
 
 /// Smallest power of two that is not below @p v; 1 for 0. Valid up to 2^31.
-constexpr u32 roundup_pow2(u32 v) { return std::bit_ceil(v); }
-constexpr u32 log2_pow2(u32 v) { return static_cast<u32>(std::countr_zero(v)); }
+constexpr u32 roundup_pow2(u32 v)
+{
+	return std::bit_ceil(v);
+}
+constexpr u32 log2_pow2(u32 v)
+{
+	return static_cast<u32>(std::countr_zero(v));
+}
 
 /// View of a power-of-two ring of T; indices run freely over 32 bits.
 template <class T> class Ring {

@@ -45,15 +45,14 @@ u32 op_mask(uint64_t send_ops)
 
 } // namespace
 
-uboe_core_ctx *uboe_core_ctx_create(const uboe_core_sys *sys,
-				    const uboe_alloc_ucontext_resp *caps)
+uboe_core_ctx *uboe_core_ctx_create(const uboe_core_sys *sys, const uboe_alloc_ucontext_resp *caps)
 {
 	const u32 stride = caps->jpage_stride;
 
 	// The kernel is trusted but may be of another version.
 	if (!std::has_single_bit(stride) || stride < UBOE_JPAGE_SOFT_STRIDE ||
-	    caps->arena_max_size < 65536 || caps->arena_max_size > 1u << 31 ||
-	    !caps->max_arenas || caps->max_arenas > UBOE_MAX_ARENAS)
+	    caps->arena_max_size < 65536 || caps->arena_max_size > 1u << 31 || !caps->max_arenas ||
+	    caps->max_arenas > UBOE_MAX_ARENAS)
 		return set_errno<uboe_core_ctx>(EPROTO);
 	void *mem = nullptr;
 	if (posix_memalign(&mem, alignof(Context) < 64 ? 64 : alignof(Context), sizeof(Context)))

@@ -19,7 +19,8 @@ struct Qp;
 
 struct Context {
 	Context(const uboe_core_sys &s, const uboe_alloc_ucontext_resp &c)
-		: sys(s), caps(c), arenas({s.cookie, s.map, s.unmap}, c.max_arenas, c.arena_max_size)
+		: sys(s), caps(c),
+		  arenas({s.cookie, s.map, s.unmap}, c.max_arenas, c.arena_max_size)
 	{
 	}
 
@@ -149,11 +150,26 @@ template <class Core> void *verbs_of(Core &core)
 	return reinterpret_cast<std::byte *>(&core) - UBOE_VERBS_PART;
 }
 
-inline Qp &qp_of(ibv_qp *qp) { return core_of<Qp>(qp); }
-inline Qp &qp_of(ibv_qp_ex *qp) { return core_of<Qp>(qp); }
-inline Cq &cq_of(ibv_cq *cq) { return core_of<Cq>(cq); }
-inline Cq &cq_of(ibv_cq_ex *cq) { return core_of<Cq>(cq); }
-inline Srq &srq_of(ibv_srq *srq) { return core_of<Srq>(srq); }
+inline Qp &qp_of(ibv_qp *qp)
+{
+	return core_of<Qp>(qp);
+}
+inline Qp &qp_of(ibv_qp_ex *qp)
+{
+	return core_of<Qp>(qp);
+}
+inline Cq &cq_of(ibv_cq *cq)
+{
+	return core_of<Cq>(cq);
+}
+inline Cq &cq_of(ibv_cq_ex *cq)
+{
+	return core_of<Cq>(cq);
+}
+inline Srq &srq_of(ibv_srq *srq)
+{
+	return core_of<Srq>(srq);
+}
 
 /// Allocates and constructs; nullptr with errno ENOMEM. The verbs part is zeroed.
 template <class Core, class... Args> Core *make(Args &&...args)

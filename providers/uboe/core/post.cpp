@@ -101,10 +101,9 @@ int post_recvs(RecvQueue &rq, ibv_recv_wr *wr, ibv_recv_wr **bad)
 	for (; wr; wr = wr->next) {
 		err = wr->num_sge < 0 ?
 			      EINVAL :
-			      rq.append(wr->wr_id,
-					std::span<const ibv_sge>(
-						wr->sg_list,
-						static_cast<std::size_t>(wr->num_sge)));
+			      rq.append(wr->wr_id, std::span<const ibv_sge>(
+							   wr->sg_list,
+							   static_cast<std::size_t>(wr->num_sge)));
 		if (err) {
 			*bad = wr;
 			break;

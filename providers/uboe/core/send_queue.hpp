@@ -65,8 +65,8 @@ class SendQueue {
 public:
 	/// @p ring: g.depth zeroed blocks; @p page: the jetty page, zeroed.
 	/// valid() is false when memory was short.
-	SendQueue(const SendGeometry &g, void *ring, void *page, bool use_dwqe,
-		  bool signal_all, bool locked = true)
+	SendQueue(const SendGeometry &g, void *ring, void *page, bool use_dwqe, bool signal_all,
+		  bool locked = true)
 		: ring_(ring, g.depth), page_(static_cast<std::byte *>(page)), max_sge_(g.sge),
 		  max_inline_(g.inline_bytes), dwqe_(use_dwqe), signal_all_(signal_all),
 		  sent_(g.depth), lock_(locked)
@@ -95,8 +95,7 @@ public:
 
 		if (int err = shape_sges(wr, sges, max_sge_, shape))
 			return err;
-		return place(wr, shape, false,
-			     [&](std::byte *to) { put_sges(to, wr, sges); });
+		return place(wr, shape, false, [&](std::byte *to) { put_sges(to, wr, sges); });
 	}
 
 	/// Appends a request with inline data, gathered from @p bufs: addr(b) and

@@ -31,17 +31,23 @@ inline constexpr OpTraits op_traits[op_count] = {
 	{UBOE_SQE_SEND_IMM, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
 	{UBOE_SQE_SEND_INV, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
 	{UBOE_SQE_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, true, 0},
-	{UBOE_SQE_WRITE_IMM, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM,
-	 UBOE_MAX_INLINE_WRITE_IMM, true, 0},
+	{UBOE_SQE_WRITE_IMM, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM, UBOE_MAX_INLINE_WRITE_IMM,
+	 true, 0},
 	{UBOE_SQE_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0, true, 0},
 	{UBOE_SQE_CAS, UBOE_SQE_CTRL, 1, 0, true, 2},
 	{UBOE_SQE_FAA, UBOE_SQE_CTRL, 1, 0, true, 1},
 };
 
-constexpr const OpTraits &traits(Op op) { return op_traits[static_cast<u32>(op)]; }
+constexpr const OpTraits &traits(Op op)
+{
+	return op_traits[static_cast<u32>(op)];
+}
 
 /// Base blocks of an element of @p bytes.
-constexpr u32 blocks_of(u32 bytes) { return (bytes + UBOE_BB - 1) / UBOE_BB; }
+constexpr u32 blocks_of(u32 bytes)
+{
+	return (bytes + UBOE_BB - 1) / UBOE_BB;
+}
 
 /// Base blocks that one element of @p op needs at most with @p sge SGEs or
 /// @p inline_bytes of data, whichever is larger; limits of the operation apply.
@@ -87,8 +93,7 @@ struct SqeShape {
 /// left out. S has members addr, length and lkey.
 /// Returns 0 or EINVAL; @p shape is valid on success.
 template <class S>
-int shape_sges(const WorkRequest &wr, std::span<const S> sges, u32 queue_max_sge,
-	       SqeShape &shape)
+int shape_sges(const WorkRequest &wr, std::span<const S> sges, u32 queue_max_sge, SqeShape &shape)
 {
 	const OpTraits &t = traits(wr.op);
 
@@ -137,8 +142,14 @@ inline void put64(std::byte *p, u64 v)
 }
 
 // TokenID << 12 | TokenValue, as a verbs rkey has them
-constexpr u32 token_id(u32 rkey) { return rkey >> 12; }
-constexpr u32 token_value(u32 rkey) { return rkey & 0xfff; }
+constexpr u32 token_id(u32 rkey)
+{
+	return rkey >> 12;
+}
+constexpr u32 token_value(u32 rkey)
+{
+	return rkey & 0xfff;
+}
 
 } // namespace detail
 
@@ -185,8 +196,7 @@ inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &p
 }
 
 /// Writes the SGEs (and operands) behind the control part at @p to.
-template <class S>
-void put_sges(std::byte *to, const WorkRequest &wr, std::span<const S> sges)
+template <class S> void put_sges(std::byte *to, const WorkRequest &wr, std::span<const S> sges)
 {
 	using namespace detail;
 	const OpTraits &t = traits(wr.op);

@@ -51,10 +51,9 @@ WorkRequest &begin_op(ibv_qp_ex *ex, Op op)
 	qp.pending = WorkRequest{};
 	qp.pending.op = op;
 	qp.pending.wr_id = ex->wr_id;
-	qp.pending.flags =
-		static_cast<u8>((ex->wr_flags & IBV_SEND_SIGNALED ? wr_signaled : 0) |
-				(ex->wr_flags & IBV_SEND_FENCE ? wr_fence : 0) |
-				(ex->wr_flags & IBV_SEND_SOLICITED ? wr_solicited : 0));
+	qp.pending.flags = static_cast<u8>((ex->wr_flags & IBV_SEND_SIGNALED ? wr_signaled : 0) |
+					   (ex->wr_flags & IBV_SEND_FENCE ? wr_fence : 0) |
+					   (ex->wr_flags & IBV_SEND_SOLICITED ? wr_solicited : 0));
 	qp.has_pending = true;
 	return qp.pending;
 }
@@ -98,8 +97,7 @@ void wr_rdma_read(ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 	begin_remote(ex, Op::read, rkey, addr);
 }
 
-void wr_atomic_cmp_swp(ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t compare,
-		       uint64_t swap)
+void wr_atomic_cmp_swp(ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t swap)
 {
 	WorkRequest &wr = begin_remote(ex, Op::cas, rkey, addr);
 

@@ -82,9 +82,7 @@ static int __init crc_init(void)
 	return 0;
 }
 
-static void __exit crc_exit(void)
-{
-}
+static void __exit crc_exit(void) {}
 
 module_init(crc_init);
 module_exit(crc_exit);

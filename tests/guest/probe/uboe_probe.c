@@ -60,9 +60,7 @@ static int __init probe_init(void)
 	return 0;
 }
 
-static void __exit probe_exit(void)
-{
-}
+static void __exit probe_exit(void) {}
 
 module_init(probe_init);
 module_exit(probe_exit);

@@ -94,14 +94,14 @@ TEST_F(Poll, Statuses)
 		u32 status, sub;
 		ibv_wc_status wc;
 	} rows[] = {
-		{1, 0, IBV_WC_LOC_QP_OP_ERR},	  {2, 1, IBV_WC_LOC_LEN_ERR},
-		{2, 2, IBV_WC_LOC_PROT_ERR},	  {2, 3, IBV_WC_BAD_RESP_ERR},
-		{2, 4, IBV_WC_GENERAL_ERR},	  {2, 0, IBV_WC_LOC_QP_OP_ERR},
-		{2, 9, IBV_WC_LOC_QP_OP_ERR},	  {3, 1, IBV_WC_REM_INV_REQ_ERR},
-		{3, 2, IBV_WC_REM_ACCESS_ERR},	  {3, 4, IBV_WC_REM_OP_ERR},
-		{3, 0, IBV_WC_REM_OP_ERR},	  {4, 0, IBV_WC_RNR_RETRY_EXC_ERR},
-		{5, 0, IBV_WC_RETRY_EXC_ERR},	  {6, 0, IBV_WC_WR_FLUSH_ERR},
-		{7, 0, IBV_WC_GENERAL_ERR},	  {255, 255, IBV_WC_GENERAL_ERR},
+		{1, 0, IBV_WC_LOC_QP_OP_ERR},  {2, 1, IBV_WC_LOC_LEN_ERR},
+		{2, 2, IBV_WC_LOC_PROT_ERR},   {2, 3, IBV_WC_BAD_RESP_ERR},
+		{2, 4, IBV_WC_GENERAL_ERR},    {2, 0, IBV_WC_LOC_QP_OP_ERR},
+		{2, 9, IBV_WC_LOC_QP_OP_ERR},  {3, 1, IBV_WC_REM_INV_REQ_ERR},
+		{3, 2, IBV_WC_REM_ACCESS_ERR}, {3, 4, IBV_WC_REM_OP_ERR},
+		{3, 0, IBV_WC_REM_OP_ERR},     {4, 0, IBV_WC_RNR_RETRY_EXC_ERR},
+		{5, 0, IBV_WC_RETRY_EXC_ERR},  {6, 0, IBV_WC_WR_FLUSH_ERR},
+		{7, 0, IBV_WC_GENERAL_ERR},    {255, 255, IBV_WC_GENERAL_ERR},
 	};
 
 	for (const auto &row : rows) {

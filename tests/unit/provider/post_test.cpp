@@ -196,8 +196,9 @@ TEST_F(Post, ReceiveQueueFull)
 
 TEST_F(Post, CapsComeBackRoundedUp)
 {
-	TestQp q(dev, cq, cq,
-		 {.wr = 100, .sge = 3, .inline_bytes = 33, .recv_wr = 500, .recv_sge = 3, .qpn = 9});
+	TestQp q(
+		dev, cq, cq,
+		{.wr = 100, .sge = 3, .inline_bytes = 33, .recv_wr = 500, .recv_sge = 3, .qpn = 9});
 	EXPECT_GE(q.attr.cap.max_send_wr, 100u);
 	EXPECT_GE(q.attr.cap.max_send_sge, 3u);
 	EXPECT_GE(q.attr.cap.max_inline_data, 33u);

@@ -19,8 +19,8 @@ struct TestSge {
 class Bare {
 public:
 	explicit Bare(u32 start = 0, u32 depth = 8, bool dwqe = false)
-		: mem(depth), sq({depth, depth, UBOE_MAX_SGE, UBOE_MAX_INLINE}, mem.data(),
-				 page, dwqe, false)
+		: mem(depth),
+		  sq({depth, depth, UBOE_MAX_SGE, UBOE_MAX_INLINE}, mem.data(), page, dwqe, false)
 	{
 		sq.reset(start);
 		std::memset(page, 0, UBOE_JPAGE_DB);

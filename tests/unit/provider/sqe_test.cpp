@@ -42,8 +42,26 @@ TEST_F(SqeBytes, Send)
 	wr.num_sge = 2;
 	ASSERT_EQ(qp.post(wr), 0);
 	EXPECT_EQ(qp.pi(), 2u); // 48 + 32 bytes
-	expect_words({send_w0 | 0x00100000, 0x00000000, 0x02000000, 0x54321, 0, 0, 0, 0, 0, 0, 0, 0,
-		      0x1000, 0xaabbccdd, 0x55667788, 0x11223344, 0x20, 0x99, 0x1000, 0});
+	expect_words({send_w0 | 0x00100000,
+		      0x00000000,
+		      0x02000000,
+		      0x54321,
+		      0,
+		      0,
+		      0,
+		      0,
+		      0,
+		      0,
+		      0,
+		      0,
+		      0x1000,
+		      0xaabbccdd,
+		      0x55667788,
+		      0x11223344,
+		      0x20,
+		      0x99,
+		      0x1000,
+		      0});
 }
 
 TEST_F(SqeBytes, SendImm)
@@ -83,9 +101,10 @@ TEST_F(SqeBytes, WriteImm)
 	wr.imm_data = htobe32(0xcafe0001);
 	ASSERT_EQ(qp.post(wr), 0);
 	EXPECT_EQ(qp.pi(), 2u);
-	expect_words({rdma_w0, 0x00000400, 0x01000000, 0xabcde, 0, 0, 0, 0, 0x123, 0, 0x05060708,
-		      0x01020304, 0xcafe0001, 0, 0x54321, 0, // immediate, jetty, its token
-		      0x1000, 0xaabbccdd, 0x55667788, 0x11223344});
+	expect_words(
+		{rdma_w0, 0x00000400, 0x01000000, 0xabcde,    0, 0,	  0, 0, 0x123,
+		 0,	  0x05060708, 0x01020304, 0xcafe0001, 0, 0x54321, 0, // immediate, jetty, its token
+		 0x1000,  0xaabbccdd, 0x55667788, 0x11223344});
 }
 
 TEST_F(SqeBytes, Read)
@@ -108,8 +127,9 @@ TEST_F(SqeBytes, CompareAndSwap)
 	wr.wr.atomic.swap = 0x3333333344444444;
 	ASSERT_EQ(qp.post(wr), 0);
 	EXPECT_EQ(qp.pi(), 2u);
-	expect_words({rdma_w0, 0x00000700, 0x01000000, 5, 0, 0, 0, 0, 1, 0, 0x3008, 0, 8, 0x77,
-		      0x2000, 0, 0x44444444, 0x33333333, 0x22222222, 0x11111111});
+	expect_words({rdma_w0, 0x00000700, 0x01000000, 5,	   0,	       0,	  0,
+		      0,       1,	   0,	       0x3008,	   0,	       8,	  0x77,
+		      0x2000,  0,	   0x44444444, 0x33333333, 0x22222222, 0x11111111});
 }
 
 TEST_F(SqeBytes, FetchAndAdd)
@@ -128,8 +148,8 @@ TEST_F(SqeBytes, FetchAndAdd)
 TEST_F(SqeBytes, InlineGathersItsParts)
 {
 	char a[] = "hello ", b[] = "world";
-	ibv_sge parts[] = {{reinterpret_cast<u64>(a), 6, 0}, {0, 0, 0},
-			   {reinterpret_cast<u64>(b), 5, 0}};
+	ibv_sge parts[] = {
+		{reinterpret_cast<u64>(a), 6, 0}, {0, 0, 0}, {reinterpret_cast<u64>(b), 5, 0}};
 	auto wr = make_wr(IBV_WR_RDMA_WRITE, parts, 1, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
 	wr.num_sge = 3;
 	wr.wr.rdma.rkey = 0x1001;

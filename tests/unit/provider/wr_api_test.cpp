@@ -55,21 +55,27 @@ TEST_F(WrApi, SameElementsAsTheListApi)
 	wr = make_wr(IBV_WR_RDMA_WRITE, sges);
 	wr.num_sge = 2;
 	wr.wr.rdma = {0x9000, 0x5005};
-	same([&](ibv_qp_ex *q) {
-		ibv_wr_rdma_write(q, 0x5005, 0x9000);
-		ibv_wr_set_sge_list(q, 2, sges);
-	}, wr);
+	same(
+		[&](ibv_qp_ex *q) {
+			ibv_wr_rdma_write(q, 0x5005, 0x9000);
+			ibv_wr_set_sge_list(q, 2, sges);
+		},
+		wr);
 	wr.opcode = IBV_WR_RDMA_READ;
-	same([&](ibv_qp_ex *q) {
-		ibv_wr_rdma_read(q, 0x5005, 0x9000);
-		ibv_wr_set_sge_list(q, 2, sges);
-	}, wr);
+	same(
+		[&](ibv_qp_ex *q) {
+			ibv_wr_rdma_read(q, 0x5005, 0x9000);
+			ibv_wr_set_sge_list(q, 2, sges);
+		},
+		wr);
 	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 	wr.imm_data = 5;
-	same([&](ibv_qp_ex *q) {
-		ibv_wr_rdma_write_imm(q, 0x5005, 0x9000, 5);
-		ibv_wr_set_sge_list(q, 2, sges);
-	}, wr);
+	same(
+		[&](ibv_qp_ex *q) {
+			ibv_wr_rdma_write_imm(q, 0x5005, 0x9000, 5);
+			ibv_wr_set_sge_list(q, 2, sges);
+		},
+		wr);
 	wr = make_wr(IBV_WR_ATOMIC_CMP_AND_SWP, sges);
 	wr.wr.atomic = {0x9000, 11, 22, 0x5005};
 	same([&](ibv_qp_ex *q) { ibv_wr_atomic_cmp_swp(q, 0x5005, 0x9000, 11, 22), one(q); }, wr);
@@ -84,15 +90,19 @@ TEST_F(WrApi, Inline)
 	ibv_data_buf bufs[] = {{x, 3}, {y, 5}};
 	auto wr = make_wr(IBV_WR_SEND, parts, 1, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
 
-	same([&](ibv_qp_ex *q) {
-		ibv_wr_send(q);
-		ibv_wr_set_inline_data(q, x, 3);
-	}, wr);
+	same(
+		[&](ibv_qp_ex *q) {
+			ibv_wr_send(q);
+			ibv_wr_set_inline_data(q, x, 3);
+		},
+		wr);
 	wr.num_sge = 2;
-	same([&](ibv_qp_ex *q) {
-		ibv_wr_send(q);
-		ibv_wr_set_inline_data_list(q, 2, bufs);
-	}, wr);
+	same(
+		[&](ibv_qp_ex *q) {
+			ibv_wr_send(q);
+			ibv_wr_set_inline_data_list(q, 2, bufs);
+		},
+		wr);
 
 	// The sum counts, in 64 bits and more.
 	ibv_data_buf huge[] = {{x, ~std::size_t{0} - 1}, {y, 5}};
