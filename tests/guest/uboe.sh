@@ -22,19 +22,19 @@ uboe_load() {
 # uboe_gid DEV ADDRESS: index of the address in the device's GID table, when it
 # is there.
 uboe_gid() {
-	local want index file
+	local want have file bytes
 
-	want=$(python3 - "$2" <<'PY'
-import ipaddress, sys
-a = ipaddress.ip_address(sys.argv[1])
-b = a.packed if a.version == 6 else bytes(10) + b"\xff\xff" + a.packed
-print(":".join(b[i:i + 2].hex() for i in range(0, 16, 2)))
-PY
-	)
+	if [[ $2 == *:* ]]; then
+		want=$(python3 -c 'import ipaddress, sys
+print(":".join(ipaddress.ip_address(sys.argv[1]).exploded.split(":")))' "$2")
+	else
+		IFS=. read -ra bytes <<<"$2"
+		printf -v want '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' "${bytes[@]}"
+	fi
 	for file in /sys/class/infiniband/"$1"/ports/1/gids/*; do
-		if [[ $(cat "$file") == "$want" ]]; then
-			index=${file##*/}
-			echo "$index"
+		# an entry may go while it is read
+		if { read -r have <"$file"; } 2>/dev/null && [[ $have == "$want" ]]; then
+			echo "${file##*/}"
 			return 0
 		fi
 	done
