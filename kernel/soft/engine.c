@@ -36,8 +36,7 @@ static void uboe_engine_span(struct uboe_soft_cpu *cpu, u32 from, u32 to)
 		if (!bits)
 			uboe_kick_word_empty(sf, w);
 		bits &= ~0UL << (from % BITS_PER_LONG);
-		for_each_set_bit(id, &bits, BITS_PER_LONG)
-		{
+		for_each_set_bit(id, &bits, BITS_PER_LONG) {
 			u32 nr = w * BITS_PER_LONG + id;
 
 			if (nr >= to)

@@ -11,9 +11,9 @@
 #include <rdma/iter.h>
 #include "verbs.h"
 
-#define UBOE_ACCESS_REMOTE \
+#define UBOE_ACCESS_REMOTE                                                                         \
 	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
-#define UBOE_ACCESS_KNOWN \
+#define UBOE_ACCESS_KNOWN                                                                          \
 	(IB_ACCESS_LOCAL_WRITE | UBOE_ACCESS_REMOTE | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /* Largest chunk that pages are merged into, 1 GiB */

@@ -199,7 +199,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 				b.h.receive(std::move(p.data));
 			break;
 		}
-		case 1: b.h.kick(in.u8() & 15); break;
+		case 1: {
+			std::uint8_t what = in.u8();
+
+			if (what & 16)
+				ubp_drive_id(b.h.dev(), what & 15);
+			else if (what & 32)
+				ubp_leave_id(b.h.dev(), what & 15);
+			else
+				b.h.kick(what & 15);
+			break;
+		}
 		case 2:
 			b.h.time += in.u8() * 1000000ull;
 			b.h.run_timers();

@@ -120,7 +120,11 @@ void step(shared &s, rig::end &e, rig::end &peer, rig::pair &w, input &in)
 				       .remote = e.m.va() + in.u8(),
 				       .rkey = rig::key });
 		break;
-	case 12:
+	case 12: /* a slice; somebody else may go on */
+		ubp_drive_id(e.h.dev(), e.id);
+		if (in.u8() & 1)
+			ubp_leave_id(e.h.dev(), e.id);
+		break;
 	case 13: e.h.kick(e.id); break;
 	case 14: w.run(1); break;
 	default: { /* an error: everything is flushed */
@@ -152,6 +156,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 		check(w.a);
 		check(w.b);
 	}
+	ubp_leave_id(w.a.h.dev(), w.a.id);
 	w.a.h.kick(w.a.id);
 	w.run(5);
 	check_gone(w.a);
