@@ -68,7 +68,7 @@ void ubp_config_defaults(struct ubp_config *cfg)
 	cfg->ack_delay_us = 10000; /* half of the shortest RTO */
 	cfg->rto_min_us = 20000;
 	cfg->rto_max_us = 1000000;
-	cfg->lost_min_ms = 2000;
+	cfg->lost_min_ms = 5000; /* guests and laptops pause for seconds */
 	cfg->budget = 64;
 	cfg->slice = 16;
 	cfg->retrans = UB_TPCM_RETRANS_SR | UB_TPCM_RETRANS_FAST | UB_TPCM_RETRANS_MARK;
