@@ -358,6 +358,7 @@ static bool ubp_kick_ready(struct ubp_jetty *j, bool drive)
 	return more;
 }
 
+/* True when a driver is to call again; an ordinary kick leaves the rest to the engine */
 static bool ubp_kick_or_drive(struct ubp_jetty *j, bool drive)
 {
 	bool more = false;
@@ -380,19 +381,7 @@ void ubp_kick(struct ubp_jetty *j)
 	ubp_kick_or_drive(j, false);
 }
 
-int ubp_kick_id(struct ubp_dev *dev, u32 id)
-{
-	struct ubp_jetty *j;
-
-	ubp_read_begin();
-	j = ubp_jetty_find(dev, id);
-	if (j)
-		ubp_kick(j);
-	ubp_read_end();
-	return j ? 0 : -ENOENT;
-}
-
-int ubp_drive_id(struct ubp_dev *dev, u32 id)
+static int ubp_kick_or_drive_id(struct ubp_dev *dev, u32 id, bool drive)
 {
 	struct ubp_jetty *j;
 	int more = -ENOENT;
@@ -400,9 +389,19 @@ int ubp_drive_id(struct ubp_dev *dev, u32 id)
 	ubp_read_begin();
 	j = ubp_jetty_find(dev, id);
 	if (j)
-		more = ubp_kick_or_drive(j, true);
+		more = ubp_kick_or_drive(j, drive);
 	ubp_read_end();
 	return more;
+}
+
+int ubp_kick_id(struct ubp_dev *dev, u32 id)
+{
+	return ubp_kick_or_drive_id(dev, id, false);
+}
+
+int ubp_drive_id(struct ubp_dev *dev, u32 id)
+{
+	return ubp_kick_or_drive_id(dev, id, true);
 }
 
 void ubp_leave_id(struct ubp_dev *dev, u32 id)

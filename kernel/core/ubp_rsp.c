@@ -129,6 +129,14 @@ static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 			    (u32)r->off);
 }
 
+/* The memory that a request names by its key; NULL refuses. Under ubp_read_begin() */
+static struct ubp_seg *ubp_rsp_seg(struct ubp_jetty *j, const struct ubp_ta *ta, u32 need, u32 len)
+{
+	if (!ta->tv_en)
+		return NULL;
+	return ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd, need, ta->addr, len);
+}
+
 static bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
 {
 	struct ubp_jetty *j = tp->jetty;
@@ -138,9 +146,7 @@ static bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
 		return ubp_rsp_abort(tp);
 	if (!ta->pld_len)
 		return true; /* nothing is touched, so no key is needed (Base Spec 7.2) */
-	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd, UBOE_ACC_REMOTE_WRITE,
-				      ta->addr, ta->pld_len) :
-			  NULL;
+	seg = ubp_rsp_seg(j, ta, UBOE_ACC_REMOTE_WRITE, ta->pld_len);
 	if (!seg)
 		return ubp_rsp_abort(tp);
 	ubp_seg_write(seg, ta->addr, ta->pld, ta->pld_len);
@@ -203,9 +209,7 @@ static bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 	if (!(j->access & UBOE_ACC_REMOTE_READ))
 		return ubp_rsp_abort(tp);
 	if (ta->length) {
-		seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
-					      UBOE_ACC_REMOTE_READ, ta->addr, ta->length) :
-				  NULL;
+		seg = ubp_rsp_seg(j, ta, UBOE_ACC_REMOTE_READ, ta->length);
 		if (!seg)
 			return ubp_rsp_abort(tp);
 		ubp_seg_put(seg); /* looked up again for each packet of the answer */
@@ -271,9 +275,7 @@ static bool ubp_rsp_atomic(struct ubp_tp *tp, const struct ubp_tph *t, const str
 	e = ubp_rsp_rce(tp, t, ta, UB_TA_ATOMIC_RSP);
 	if (!e)
 		return false;
-	seg = ta->tv_en ? ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd,
-				      UBOE_ACC_REMOTE_ATOMIC, ta->addr, ta->length) :
-			  NULL;
+	seg = ubp_rsp_seg(j, ta, UBOE_ACC_REMOTE_ATOMIC, ta->length);
 	if (!seg)
 		return ubp_rsp_abort(tp);
 	/* an unaligned mapping of an aligned address cannot be operated on at once */
@@ -413,7 +415,7 @@ void ubp_rsp_commit(struct ubp_tp *tp, const struct ubp_txd *d)
 		tp->open_kind = 0;
 		/* it acknowledges its request and all before it: nothing is left to say */
 		if (ubp_psn_add(e->psn, 1) == tp->rcv_nxt && !tp->held && !tp->rsp.blocked)
-			ubp_tp_acked_by_answer(tp);
+			ubp_tp_ack_settled(tp);
 	} else {
 		e->sent += tp->mtu;
 		tp->open_kind = UBP_TX_RESPONSE;

@@ -172,7 +172,7 @@ void ubp_tp_arm(struct ubp_tp *tp);
 void ubp_tp_output(struct ubp_tp *tp);
 bool ubp_tp_drive(struct ubp_tp *tp);
 void ubp_tp_send_ack(struct ubp_tp *tp);
-void ubp_tp_acked_by_answer(struct ubp_tp *tp);
+void ubp_tp_ack_settled(struct ubp_tp *tp);
 void ubp_tp_timeout(struct ubp_tp *tp);
 u32 ubp_tp_rto_us(const struct ubp_tp *tp);
 
@@ -209,8 +209,9 @@ void ubp_utp_send(struct ubp_dev *dev, struct ubp_path *path, const u8 *body, u3
 bool ubp_ta_next(struct ubp_tp *tp, struct ubp_txd *d);
 /* It was sent with PSN @psn; returns true when more could follow at once */
 bool ubp_ta_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn);
-/* Could another packet follow @d, before it is committed? */
+/* Packets that @d makes, itself included */
 u32 ubp_ta_cost(struct ubp_tp *tp, const struct ubp_txd *d);
+/* Could another packet follow @d, before it is committed? */
 bool ubp_ta_more(struct ubp_tp *tp, const struct ubp_txd *d);
 /* Headers and payload length of a packet */
 void ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h);

@@ -294,7 +294,7 @@ static void ubp_ack_status(const struct ubp_tp *tp, struct ubp_tph *t)
 }
 
 /* No TPACK is due any more, except one that was asked for */
-void ubp_tp_acked_by_answer(struct ubp_tp *tp)
+void ubp_tp_ack_settled(struct ubp_tp *tp)
 {
 	tp->unacked = 0;
 	tp->ack_at = UBP_NEVER;
@@ -340,6 +340,6 @@ void ubp_tp_send_ack(struct ubp_tp *tp)
 	ubp_stat(dev, sack ? UBP_S_SACKS_SENT : tp->nak_now ? UBP_S_NAKS_SENT : UBP_S_ACKS_SENT);
 	tp->nak_now = false;
 	tp->ack_now = false;
-	ubp_tp_acked_by_answer(tp);
+	ubp_tp_ack_settled(tp);
 	tp->rsp.ta_done = false;
 }

@@ -193,9 +193,11 @@ int uboe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 	struct uboe_create_qp_req req;
 	int ret;
 
-	ret = uboe_qp_check(ibqp->device, init)		      ?:
-		      uboe_udata_in(udata, &req, sizeof(req)) ?:
-								uboe_qp_check_req(&req, init);
+	ret = uboe_qp_check(ibqp->device, init);
+	if (!ret)
+		ret = uboe_udata_in(udata, &req, sizeof(req));
+	if (!ret)
+		ret = uboe_qp_check_req(&req, init);
 	if (ret)
 		return ret;
 
