@@ -53,6 +53,10 @@ ktap_expect() {
 	fi
 }
 
+# ktap_quote COMMAND...: runs it with its output as comments, so that results of its own
+# do not count. Callers set pipefail: the status is the command's.
+ktap_quote() { "$@" | sed 's/^/# /'; }
+
 # ktap_end: prints the plan and exits.
 ktap_end() {
 	echo "1..$ktap_count"

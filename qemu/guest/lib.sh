@@ -17,6 +17,10 @@ vm_signal() {
 	mv "/shared/.$1.$HOST.tmp" "/shared/$1.$HOST"
 }
 
+# vm_pause SECONDS: sleeps without starting a program, which is slow in guests.
+exec {vm_pause_fd}<> <(:)
+vm_pause() { read -rt "$1" -u "$vm_pause_fd" _ || true; }
+
 # vm_wait NAME [SECONDS]: waits for the other guest's vm_signal NAME.
 vm_wait() {
 	local limit=$((SECONDS + ${2:-60}))
@@ -26,7 +30,7 @@ vm_wait() {
 			echo "vm_wait: host $PEER did not signal '$1'" >&2
 			return 1
 		fi
-		sleep 0.1
+		vm_pause 0.1
 	done
 	cat "/shared/$1.$PEER"
 }
@@ -36,10 +40,6 @@ vm_barrier() {
 	vm_signal "$1"
 	vm_wait "$1" "${2:-60}" >/dev/null
 }
-
-# vm_pause SECONDS: sleeps without starting a program, which is slow in guests.
-exec {vm_pause_fd}<> <(:)
-vm_pause() { read -rt "$1" -u "$vm_pause_fd" _ || true; }
 
 # vm_until SECONDS COMMAND...: repeats the command until it succeeds.
 vm_until() {

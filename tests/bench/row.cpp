@@ -145,11 +145,16 @@ std::uint64_t Stopwatch::ticks() const
 	return counter() - start_ticks_;
 }
 
+std::uint64_t Stopwatch::nanoseconds() const
+{
+	return now_ns() - start_ns_;
+}
+
 double Stopwatch::scale() const
 {
 	const std::uint64_t passed = ticks();
 
-	return passed ? static_cast<double>(now_ns() - start_ns_) / static_cast<double>(passed) : 1;
+	return passed ? static_cast<double>(nanoseconds()) / static_cast<double>(passed) : 1;
 }
 
 } // namespace uboe::bench

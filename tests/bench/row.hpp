@@ -56,6 +56,8 @@ public:
 	Stopwatch();
 	/// Since the object was made, in ticks of its own.
 	std::uint64_t ticks() const;
+	/// Since the object was made.
+	std::uint64_t nanoseconds() const;
 	/// Nanoseconds of one tick, over all the time since the object was made.
 	double scale() const;
 

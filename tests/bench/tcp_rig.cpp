@@ -106,7 +106,6 @@ public:
 					  std::to_string(count));
 		child_.stream().expect("ready");
 		const std::uint64_t packets = sent_packets();
-		const std::uint64_t start = now_ns();
 		const Stopwatch watch;
 		std::uint64_t last = 0;
 		for (std::uint32_t i = 0; i < count; ++i) {
@@ -120,7 +119,7 @@ public:
 		}
 		if (!row_.latency)
 			read_all(fd, &answer, 1);
-		sample.nanoseconds = (now_ns() - start) / (row_.latency ? 2 : 1);
+		sample.nanoseconds = watch.nanoseconds() / (row_.latency ? 2 : 1);
 		sample.packets = sent_packets() - packets;
 		if (row_.latency)
 			summarise(times, watch.scale(), sample);

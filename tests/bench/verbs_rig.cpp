@@ -272,7 +272,7 @@ private:
 		ibv_wc completions[batch];
 		Patience patience;
 
-		const std::uint64_t start = now_ns();
+		const Stopwatch watch;
 		while (done < count) {
 			bool moved = false;
 			while (posted < count && posted - done + row_.signal_every <= row_.depth &&
@@ -291,7 +291,7 @@ private:
 		// The last Sends have arrived; the child has yet to take them.
 		while (row_.kind == Row::Kind::send && shared_->consumed.load() < total_)
 			patience.idle();
-		sample.nanoseconds = now_ns() - start;
+		sample.nanoseconds = watch.nanoseconds();
 	}
 
 	/// One request in flight; its end is seen by polling.
@@ -300,7 +300,6 @@ private:
 		std::vector<std::uint64_t> times(count);
 		ibv_wc completion;
 
-		const std::uint64_t start = now_ns();
 		const Stopwatch watch;
 		std::uint64_t last = 0;
 		for (std::uint64_t &time : times) {
@@ -312,7 +311,7 @@ private:
 			time = now - last;
 			last = now;
 		}
-		sample.nanoseconds = now_ns() - start;
+		sample.nanoseconds = watch.nanoseconds();
 		summarise(times, watch.scale(), sample);
 	}
 
@@ -323,7 +322,6 @@ private:
 		ibv_wc completion;
 		const Alarm alarm(sleep_limit_s);
 
-		const std::uint64_t start = now_ns();
 		const Stopwatch watch;
 		std::uint64_t last = 0;
 		for (std::uint64_t &time : times) {
@@ -336,7 +334,7 @@ private:
 			time = (now - last) / 2; // one way, as is usual
 			last = now;
 		}
-		sample.nanoseconds = (now_ns() - start) / 2;
+		sample.nanoseconds = watch.nanoseconds() / 2;
 		summarise(times, watch.scale(), sample);
 	}
 

@@ -26,7 +26,7 @@ uboe_gid() {
 
 	if [[ $2 == *:* ]]; then
 		want=$(python3 -c 'import ipaddress, sys
-print(":".join(ipaddress.ip_address(sys.argv[1]).exploded.split(":")))' "$2")
+print(ipaddress.ip_address(sys.argv[1]).exploded)' "$2")
 	else
 		IFS=. read -ra bytes <<<"$2"
 		printf -v want '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' "${bytes[@]}"

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <optional>
 #include <random>
 
 #include <sys/prctl.h>

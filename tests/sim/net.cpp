@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <optional>
 
 extern "C" {
 #include "ubp_tp.h" /* numbers of the objects that callbacks name */
@@ -339,77 +340,89 @@ audit *world::audit_of(unsigned node, std::uint32_t tpn)
 
 namespace
 {
-/* The transport header and what follows it; false: not from us, or damaged */
-bool split(const bytes &data, ubp_tph &t, const std::uint8_t *&rest, std::uint32_t &len)
+/* A packet as it was heard on the wire */
+struct heard {
+	ubp_tph t;
+	const std::uint8_t *rest; /* behind the transport header */
+	std::uint32_t len;
+
+	/* Numbers that a TPSACK acknowledges. Bit 0 says nothing new, and may stand for the
+	 * number before the first. */
+	template <class F> void sacked(F each) const
+	{
+		for (std::uint32_t i = 1; i < (len - UB_SAETPH_LEN) * 8; i++)
+			if (rest[UB_SAETPH_LEN + i / 8] >> i % 8 & 1)
+				each(ubp_psn_add(t.psn, i));
+	}
+};
+
+/* Nothing: not from us, or damaged */
+std::optional<heard> hear(const bytes &data)
 {
 	static const ubp_config cfg = host::small_config();
 	ubp_encap e;
+	heard h;
 
 	if (ubp_encap_check(&cfg, data.data(), std::uint32_t(data.size()), &e))
-		return false;
+		return {};
 	/* damage to fields that the ICRC does not cover is no damage */
 	if (ubp_icrc_load(data.data() + e.total - UB_ICRC_LEN, false) !=
 	    ubp_icrc(data.data(), e.total - UB_ICRC_LEN))
-		return false;
-	ubp_tph_parse(data.data() + e.hlen, &t);
-	rest = data.data() + e.hlen + UB_TPH_LEN;
-	len = e.total - e.hlen - UB_TPH_LEN - UB_ICRC_LEN;
-	return true;
+		return {};
+	ubp_tph_parse(data.data() + e.hlen, &h.t);
+	h.rest = data.data() + e.hlen + UB_TPH_LEN;
+	h.len = e.total - e.hlen - UB_TPH_LEN - UB_ICRC_LEN;
+	return h;
 }
 } /* namespace */
 
 void world::audit_sent(unsigned from, unsigned to, const bytes &data)
 {
-	const std::uint8_t *p;
-	std::uint32_t len;
-	ubp_tph t;
+	auto h = audits_.empty() ? std::nullopt : hear(data);
 
-	if (audits_.empty() || !split(data, t, p, len))
+	if (!h)
 		return;
-	if (t.op == UB_TP_RTP_DATA) {
-		audit *a = audit_of(to, t.dst);
-		const ubp_tp *tp = ubp_tp_find(nodes[from]->dev(), t.src);
+	if (h->t.op == UB_TP_RTP_DATA) {
+		audit *a = audit_of(to, h->t.dst);
+		const ubp_tp *tp = ubp_tp_find(nodes[from]->dev(), h->t.src);
 
-		if (a && tp && t.psn != tp->snd_una && audit::has(a->known, t.psn))
+		if (a && tp && h->t.psn != tp->snd_una && audit::has(a->known, h->t.psn))
 			fail("channel %06x sends PSN %06x again, which it knows to have arrived",
-			     t.src, t.psn);
-	} else if (t.op == UB_TP_SACK) {
-		audit *a = audit_of(from, t.src);
+			     h->t.src, h->t.psn);
+	} else if (h->t.op == UB_TP_SACK) {
+		audit *a = audit_of(from, h->t.src);
 
-		/* bit 0 says nothing new, and may stand for the number before the first */
-		for (std::uint32_t i = 1; a && i < (len - UB_SAETPH_LEN) * 8; i++) {
-			std::uint32_t psn = ubp_psn_add(t.psn, i);
-
-			if (p[UB_SAETPH_LEN + i / 8] >> i % 8 & 1 && !audit::has(a->reached, psn))
+		if (!a)
+			return;
+		h->sacked([&](std::uint32_t psn) {
+			if (!audit::has(a->reached, psn))
 				fail("channel %06x acknowledges PSN %06x, which never arrived",
-				     t.src, psn);
-		}
+				     h->t.src, psn);
+		});
 	}
 }
 
 void world::audit_arrival(unsigned at, const bytes &data)
 {
-	const std::uint8_t *p;
-	std::uint32_t len;
-	ubp_tph t;
+	auto h = audits_.empty() ? std::nullopt : hear(data);
 
-	if (audits_.empty() || !split(data, t, p, len))
+	if (!h)
 		return;
-	if (t.op == UB_TP_RTP_DATA) {
-		if (audit *a = audit_of(at, t.dst))
-			audit::set(a->reached, t.psn);
-	} else if (t.op == UB_TP_SACK) {
-		for (auto &[key, a] : audits_) {
-			if (a.far != at || a.far_tpn != t.dst || std::uint32_t(key) != t.src)
+	if (h->t.op == UB_TP_RTP_DATA) {
+		if (audit *a = audit_of(at, h->t.dst))
+			audit::set(a->reached, h->t.psn);
+	} else if (h->t.op == UB_TP_SACK) {
+		for (auto &[key, heard_by] : audits_) {
+			audit &a = heard_by;
+
+			if (a.far != at || a.far_tpn != h->t.dst || std::uint32_t(key) != h->t.src)
 				continue;
-			const ubp_tp *tp = ubp_tp_find(nodes[at]->dev(), t.dst);
+			const ubp_tp *tp = ubp_tp_find(nodes[at]->dev(), h->t.dst);
 
 			/* one that was overtaken is not looked at */
-			if (!tp || ubp_psn_diff(ubp_psn_add(t.psn, 1), tp->snd_una) < 0)
+			if (!tp || ubp_psn_diff(ubp_psn_add(h->t.psn, 1), tp->snd_una) < 0)
 				continue;
-			for (std::uint32_t i = 1; i < (len - UB_SAETPH_LEN) * 8; i++)
-				if (p[UB_SAETPH_LEN + i / 8] >> i % 8 & 1)
-					audit::set(a.known, ubp_psn_add(t.psn, i));
+			h->sacked([&](std::uint32_t psn) { audit::set(a.known, psn); });
 		}
 	}
 }

@@ -17,6 +17,21 @@ std::uint64_t cut(std::uint64_t v, unsigned size)
 {
 	return size == 8 ? v : v & 0xffffffff;
 }
+
+/* What a Read of that place has to find */
+payload found_at(const region &r, std::uint64_t off, std::uint32_t len)
+{
+	return std::make_shared<bytes>(r.model(off), r.model(off) + len);
+}
+
+/* @o goes where @w goes */
+void same_place(op &o, const op &w)
+{
+	o.remote_space = w.remote_space;
+	o.remote_off = w.remote_off;
+	o.wr.remote = w.wr.remote;
+	o.wr.rkey = w.wr.rkey;
+}
 } /* namespace */
 
 payload traffic::pattern(std::uint32_t len)
@@ -165,8 +180,7 @@ bool traffic::make_read(side &s)
 	if (!local_pieces(s, o, len, UBOE_MAX_SGE_READ))
 		return false;
 	o.remote_off = half + r_.below(half - len + 1);
-	o.data = std::make_shared<bytes>(s.peer->target->model(o.remote_off),
-					 s.peer->target->model(o.remote_off) + len);
+	o.data = found_at(*s.peer->target, o.remote_off, len);
 	o.wr.remote = s.peer->target->va(o.remote_off);
 	o.wr.rkey = s.peer->target->key();
 	s.queued.push_back(std::move(o));
@@ -181,11 +195,8 @@ bool traffic::make_read_after_write(side &s)
 	const op &w = s.queued.back();
 	op o = start(UBOE_SQE_READ, w.len);
 
-	o.remote_space = w.remote_space;
-	o.remote_off = w.remote_off;
+	same_place(o, w);
 	o.data = w.data;
-	o.wr.remote = w.wr.remote;
-	o.wr.rkey = w.wr.rkey;
 	if (local_pieces(s, o, w.len, UBOE_MAX_SGE_READ))
 		s.queued.push_back(std::move(o));
 	return true;
@@ -204,12 +215,8 @@ bool traffic::make_write_after_read(side &s)
 		s.queued.push_back(std::move(w));
 		return true;
 	}
-	o.remote_space = w.remote_space;
-	o.remote_off = w.remote_off;
-	o.data = std::make_shared<bytes>(s.peer->target->model(o.remote_off),
-					 s.peer->target->model(o.remote_off) + w.len);
-	o.wr.remote = w.wr.remote;
-	o.wr.rkey = w.wr.rkey;
+	same_place(o, w);
+	o.data = found_at(*s.peer->target, o.remote_off, w.len);
 	if (r_.chance(0.5))
 		w.wr.fence = true;
 	else
