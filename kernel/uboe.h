@@ -70,9 +70,9 @@ void uboe_soft_exit(void); /* all devices are gone */
  *				ud->core.{ops,stats,home,cfg.udp_port}; runs ubp_dev_init()
  *				itself. Packets may arrive from here on.
  *	ib_register_device()
- *	uboe_soft_ready()	right after it: debugfs, first port state, and the netdev
- *				events missed meanwhile. -ENODEV: the netdev is going;
- *				the caller unregisters again.
+ *	uboe_soft_ready()	from enable_driver, in its last step: debugfs, first port
+ *				state, and the netdev events missed meanwhile. -ENODEV:
+ *				the netdev is going, or went to another namespace.
  *	uboe_soft_stop()	from dealloc_driver or an error path, all objects gone:
  *				no packet, timer or engine turn after it. Runs
  *				ubp_dev_exit(), drops ud->ndev. A no-op when ud->soft

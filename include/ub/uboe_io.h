@@ -25,8 +25,10 @@
 #define UBOE_MAX_SGE 13u
 #define UBOE_MAX_SGE_READ 6u
 #define UBOE_MAX_SGE_WRITE_IMM 12u
+#define UBOE_MAX_SGE_NOTIFY 11u
 #define UBOE_MAX_INLINE 208u
 #define UBOE_MAX_INLINE_WRITE_IMM 192u
+#define UBOE_MAX_INLINE_NOTIFY 176u
 #define UBOE_MAX_RQ_SGE 4u
 #define UBOE_MIN_JFR_DEPTH 64u
 #define UBOE_MAX_JFR_DEPTH 32768u
@@ -109,9 +111,18 @@ struct uboe_sqe_imm {
 	__le32 token;
 };
 
+/* Write with notify: bytes 48..79; @data is stored at @addr after the payload */
+struct uboe_sqe_notify {
+	__le32 token_id; /* 20 bits */
+	__le32 token;
+	__le64 addr;
+	__le64 data;
+	__le64 rsvd;
+};
+
 struct uboe_sge {
 	__le32 len;
-	__le32 token; /* local key: TokenID << 12 | key */
+	__le32 token; /* local key: TokenID << 12 | low bits of the TokenValue */
 	__le64 va;
 };
 
@@ -181,6 +192,8 @@ enum uboe_cqe_substatus {
  * struct uboe_cqe - completion queue element, 64 bytes
  * @w1: send: ring index of the last BB of the completed SQE (low 16 bits);
  *	receive: slot number; local id in the high half
+ * @tpn, @rmt_eid: channel and peer, with the peer's jetty in @w2: receive
+ *	completions of native jetties (UBOE_JETTY_NATIVE) only
  * @user: opaque value of the queue's owner, from its context
  * @imm: immediate, or invalidated TokenID | TokenValue << 32
  *
@@ -264,6 +277,7 @@ enum uboe_event_sub {
 #endif
 UBOE_ASSERT(sizeof(struct uboe_sqe) == UBOE_SQE_CTRL);
 UBOE_ASSERT(sizeof(struct uboe_sqe_imm) == 16);
+UBOE_ASSERT(sizeof(struct uboe_sqe_notify) == 32);
 UBOE_ASSERT(sizeof(struct uboe_sge) == UBOE_SGE_SIZE);
 UBOE_ASSERT(sizeof(struct uboe_cqe) == 64);
 UBOE_ASSERT(sizeof(struct uboe_jfc_rec) == 64);

@@ -51,8 +51,11 @@ enum uboe_jetty_state {
 
 /* uboe_jetty_ctx.flags */
 #define UBOE_JETTY_SIG_ALL 0x1u /* every SQE completes with a CQE */
-#define UBOE_JETTY_SHARED_JFR 0x4u /* its JFR serves others too: an error leaves it alone */
 #define UBOE_JETTY_KERNEL 0x2u /* owned by the kernel: unchecked keys allowed */
+#define UBOE_JETTY_SHARED_JFR 0x4u /* its JFR serves others too: an error leaves it alone */
+/* URMA: a CQE with FLUSH_DONE follows the last flushed SQE, receive CQEs name the peer */
+#define UBOE_JETTY_NATIVE 0x8u
+#define UBOE_JETTY_TOKEN 0x10u /* what a peer sends must carry @token */
 
 /* Access rights of segments and of a jetty's responder */
 #define UBOE_ACC_LOCAL_WRITE 0x1u
@@ -177,6 +180,7 @@ struct uboe_seg_ctx {
 
 #define UBOE_SEG_IDENTITY 0x1u /* kernel only: any address, va is a pointer */
 #define UBOE_SEG_TOKEN2 0x2u
+#define UBOE_SEG_NO_TOKEN 0x4u /* peers need no TokenValue */
 
 /**
  * struct uboe_tp_ctx - one end of a transport channel

@@ -39,7 +39,7 @@ struct ubp_seg;
  * @tc: DSCP in the upper six bits; the core adds ECN
  * @hop: TTL or hop limit
  * @flow: IPv6 flow label
- * @tp: channel that it belongs to, for ubp_resume(); NULL for UTP
+ * @tp: channel that it belongs to, for ubp_resume()
  * @home: the home's route cache, opaque
  */
 struct ubp_path {
@@ -194,6 +194,15 @@ struct ubp_config {
 
 void ubp_config_defaults(struct ubp_config *cfg);
 
+/**
+ * ubp_mtu_for_link - largest payload whose packets fit a link
+ * @link_mtu: bytes from the IP header on
+ *
+ * Return: a power of two from UB_MTU_MIN to UB_MTU_MAX, 0 when not even the
+ * smallest fits. Ethernet's own 1500 give 1024, the usual jumbo ones 4096 and 8192.
+ */
+u32 ubp_mtu_for_link(u32 link_mtu);
+
 /* id -> object, read without locks */
 struct ubp_table {
 	void **top;
@@ -310,6 +319,7 @@ struct ubp_dev *ubp_jetty_dev(const struct ubp_jetty *jetty);
 void *ubp_jfc_home(const struct ubp_jfc *jfc);
 u32 ubp_jfc_id(const struct ubp_jfc *jfc);
 struct ubp_dev *ubp_tp_dev(const struct ubp_tp *tp);
+u32 ubp_tp_number(const struct ubp_tp *tp);
 /* By number; stable until the driver destroys it */
 struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn);
 

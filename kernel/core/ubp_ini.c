@@ -263,6 +263,11 @@ void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *
 		h->imm = m->s.imm;
 		h->imm_token = m->s.imm_token;
 		h->imm_len = m->s.len;
+	} else if (h->op == UB_TA_WRITE_NOTIFY) {
+		h->ntf_addr = m->s.ntf_addr;
+		h->ntf_token_id = m->s.ntf_token_id;
+		h->ntf_token = m->s.ntf_token;
+		h->ntf_data = m->s.imm;
 	}
 }
 
@@ -292,6 +297,11 @@ bool ubp_ini_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 le
 		memset(dst, 0, len);
 		memcpy(dst, m->s.operand, m->s.op == UBOE_SQE_CAS ? len : len / 2);
 		return true;
+	}
+	if (unlikely(d->off > m->s.len || len > m->s.len - d->off)) {
+		/* a packet of another message: none outlives its own, see ubp_ta_answer() */
+		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+		return false;
 	}
 	if (m->s.inl) {
 		memcpy(dst, m->s.data.bytes + d->off, len);
@@ -401,8 +411,12 @@ static void ubp_ini_rewind(struct ubp_tp *tp, u32 index, u32 seg, u32 msn)
 	}
 	ini->next = index;
 	while (ini->rd_tail != ini->rd_head &&
-	       ubp_psn_diff(ini->rd[(ini->rd_tail - 1) & (UBP_MAX_RD - 1)].msn, msn) >= 0)
-		ini->rd_tail--;
+	       ubp_psn_diff(ini->rd[(ini->rd_tail - 1) & (UBP_MAX_RD - 1)].msn, msn) >= 0) {
+		const struct ubp_rd *rd = &ini->rd[--ini->rd_tail & (UBP_MAX_RD - 1)];
+
+		/* what came of an answer comes again with the whole */
+		ubp_ini_msg(ini, rd->msg)->done -= rd->got;
+	}
 	if (tp->open_kind == UBP_TX_REQUEST) {
 		/* the broken-off copy keeps its number, the next message gets another */
 		tp->open_kind = 0;
@@ -447,6 +461,15 @@ void ubp_ta_answer(struct ubp_tp *tp, u32 exec_msn, u8 rspst, u8 info)
 	/* never before what was reported, never beyond what was sent */
 	if (ubp_psn_diff(exec_msn, tp->acked_msn) < 0 || ubp_psn_diff(tp->snd_msn, exec_msn) < 0)
 		return;
+	/*
+	 * Nor a message of which a packet is still in flight: that packet would be
+	 * sent again from a slot that has another message by then.
+	 */
+	if (tp->snd_una != tp->snd_nxt &&
+	    ubp_psn_diff(exec_msn, ubp_tp_txd(tp, tp->snd_una)->msn) > 0) {
+		ubp_stat(tp->dev, UBP_D_ACK_INVALID);
+		return;
+	}
 	tp->acked_msn = exec_msn;
 	if (!j->ini || j->state != UBOE_JS_READY)
 		return;

@@ -20,6 +20,17 @@ void ubp_jetty_put(struct ubp_jetty *j)
 	dev->ops->free_later(dev, j);
 }
 
+void ubp_jetty_peer(const struct ubp_jetty *j, struct uboe_cqe *e)
+{
+	const struct ubp_tp *tp = j->tp;
+
+	if (!tp)
+		return;
+	e->w2 |= cpu_to_le32(UBP_PUT(UBOE_CQE_RMT_ID, tp->rmt_jetty));
+	e->tpn = cpu_to_le32(tp->tpn);
+	memcpy(e->rmt_eid, tp->path.raddr, sizeof(e->rmt_eid));
+}
+
 static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
 {
 	struct ubp_dev *dev = j->dev;
@@ -41,7 +52,8 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	if (ctx->type != UBOE_JETTY_RC)
 		return -EOPNOTSUPP;
 	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT ||
-	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR))
+	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
+			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN))
 		return -EINVAL;
 	j = (struct ubp_jetty *)dev->ops->zalloc(dev, sizeof(*j));
 	if (!j)
@@ -286,16 +298,22 @@ void ubp_jetty_send_done(struct ubp_jetty *j, const struct ubp_comp *c)
 static void ubp_jetty_flush_recv(struct ubp_jetty *j)
 {
 	struct ubp_comp c = { .status = UBOE_CQE_FLUSH, .recv = true };
+	u32 left = j->jfr->mask + 1;
 	struct ubp_rqe rqe;
 	enum ubp_take got;
 
 	if (j->flags & UBOE_JETTY_SHARED_JFR)
 		return;
-	while ((got = ubp_jfr_take(j->jfr, &rqe)) != UBP_TAKE_NONE) {
+	/* once around: its owner may post as fast as they are flushed */
+	for (; left; left--) {
+		got = ubp_jfr_take(j->jfr, &rqe);
+		if (got == UBP_TAKE_NONE)
+			return;
 		c.entry = (u16)rqe.slot;
 		if (got == UBP_TAKE_OK)
 			ubp_jetty_recv_done(j, &c);
 	}
+	j->dev->ops->engine_later(j);
 }
 
 static void ubp_jetty_flush(struct ubp_jetty *j)
@@ -306,6 +324,19 @@ static void ubp_jetty_flush(struct ubp_jetty *j)
 	ubp_ini_flush(j);
 	ubp_rsp_flush(j);
 	ubp_jetty_flush_recv(j);
+}
+
+/* URMA's marker: all that was posted before the error has completed */
+static void ubp_jetty_flush_done(struct ubp_jetty *j)
+{
+	struct ubp_comp c = {
+		.status = UBOE_CQE_FLUSH,
+		.flush_done = true,
+		.entry = (u16)(j->fetched - 1),
+	};
+
+	if (j->flags & UBOE_JETTY_NATIVE)
+		ubp_jetty_send_done(j, &c);
 }
 
 void ubp_jetty_error(struct ubp_jetty *j)
@@ -324,6 +355,7 @@ void ubp_jetty_error(struct ubp_jetty *j)
 		ubp_tp_fail(j->tp);
 	}
 	ubp_jetty_flush(j);
+	ubp_jetty_flush_done(j);
 	if (j->flags & UBOE_JETTY_SHARED_JFR)
 		j->dev->ops->event(j->dev, UBOE_EV_JETTY, UBOE_EV_SUB_LAST_WQE, j->id);
 }
@@ -419,166 +451,6 @@ void ubp_leave_id(struct ubp_dev *dev, u32 id)
 		ubp_unlock(&j->lock);
 	}
 	ubp_read_end();
-}
-
-/* ---- what the channel asks of the transaction layer ---- */
-
-bool ubp_ta_next(struct ubp_tp *tp, struct ubp_txd *d)
-{
-	if (tp->open_kind == UBP_TX_REQUEST)
-		return ubp_ini_next(tp, d);
-	if (ubp_rsp_next(tp, d))
-		return true;
-	return tp->open_kind == 0 && tp->state == UBP_TP_OPEN && ubp_ini_next(tp, d);
-}
-
-bool ubp_ta_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
-{
-	if (d->kind == UBP_TX_REQUEST)
-		ubp_ini_commit(tp, d, psn);
-	else
-		ubp_rsp_commit(tp, d);
-	return true;
-}
-
-bool ubp_ta_more(struct ubp_tp *tp, const struct ubp_txd *d)
-{
-	return d->kind == UBP_TX_REQUEST && ubp_ini_more(tp, d);
-}
-
-u32 ubp_ta_cost(struct ubp_tp *tp, const struct ubp_txd *d)
-{
-	return d->kind == UBP_TX_REQUEST ? ubp_ini_cost(tp, d) : 1;
-}
-
-void ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
-{
-	if (d->kind == UBP_TX_REQUEST)
-		ubp_ini_headers(tp, d, h);
-	else
-		ubp_rsp_headers(tp, d, h);
-}
-
-bool ubp_ta_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
-{
-	if (d->kind == UBP_TX_REQUEST)
-		return ubp_ini_payload(tp, d, dst, len);
-	return ubp_rsp_payload(tp, d, dst, len);
-}
-
-void ubp_ta_acked(struct ubp_tp *tp, const struct ubp_txd *d)
-{
-	struct ubp_rsp *r = &tp->rsp;
-
-	/*
-	 * Answers are sent and acknowledged in the order of the table. One that
-	 * became an error while it was sent again has two last packets.
-	 */
-	if (d->kind == UBP_TX_RESPONSE && d->flags & UBP_TXF_LAST && r->rce_head != r->rce_next &&
-	    d->idx == (r->rce_head & tp->jetty->rct_mask))
-		r->rce_head++;
-}
-
-void ubp_ta_deliver(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
-		    enum ubp_ta_err err)
-{
-	struct ubp_jetty *j = tp->jetty;
-
-	if (tp->rsp.blocked == UB_RSPST_ERROR ||
-	    (j->state != UBOE_JS_RTR && j->state != UBOE_JS_READY))
-		return;
-	if (!ubp_ta_is_response(ta->op) || err == UBP_TA_OPCODE) {
-		ubp_rsp_request(tp, t, ta, err);
-		return;
-	}
-	if (err)
-		ubp_stat(tp->dev, UBP_D_TA_HEADER);
-	else
-		ubp_ini_response(tp, t, ta);
-	/* answers take TPMSNs too; a refused request before them must stay refused */
-	if (t->last && !tp->rsp.blocked && !tp->rsp.in_msg)
-		tp->rsp.exec_msn = ubp_psn_add(t->msn, 1);
-}
-
-void ubp_ta_opened(struct ubp_tp *tp)
-{
-	struct ubp_dev *dev = tp->dev;
-
-	dev->ops->event(dev, UBOE_EV_JETTY, UBOE_EV_SUB_ESTABLISHED, tp->jetty->id);
-	if (tp->jetty->state == UBOE_JS_READY)
-		ubp_tp_output(tp);
-}
-
-void ubp_ta_lost(struct ubp_tp *tp)
-{
-	struct ubp_jetty *j = tp->jetty;
-
-	/* without work there is nobody to tell yet: the next kick finds out */
-	if (j->state == UBOE_JS_READY && j->ini && ubp_ini_has_work(j))
-		ubp_ini_fail_head(j, UBOE_CQE_ACK_TIMEOUT, 0);
-	else
-		ubp_jetty_need_kick(j, true);
-}
-
-void ubp_ta_gone(struct ubp_tp *tp)
-{
-	struct ubp_jetty *j = tp->jetty;
-
-	if (!j->dead)
-		ubp_rsp_flush(j); /* the rest of a half-received Send will not come */
-}
-
-/*
- * A peer that acknowledged a Read and went away before it answered: nothing is
- * in flight then, so no retransmission finds out. UBP_NEVER: no such wait
- */
-static u64 ubp_ta_answer_deadline(const struct ubp_tp *tp)
-{
-	const struct ubp_ini *ini = tp->jetty->ini;
-
-	if (ini->rd_head == ini->rd_tail || !tp->lost_after || tp->snd_una != tp->snd_nxt)
-		return UBP_NEVER;
-	return max_t(u64, ini->answer_at, tp->rto_base) + tp->lost_after;
-}
-
-u64 ubp_ta_deadline(const struct ubp_tp *tp)
-{
-	const struct ubp_ini *ini = tp->jetty->ini;
-
-	return ini ? min_t(u64, ini->rnr_at, ubp_ta_answer_deadline(tp)) : UBP_NEVER;
-}
-
-void ubp_ta_timer(struct ubp_tp *tp)
-{
-	if (ubp_ta_answer_deadline(tp) <= tp->now) {
-		ubp_tp_lost(tp);
-		return;
-	}
-	tp->jetty->ini->rnr_at = UBP_NEVER;
-	ubp_tp_output(tp);
-}
-
-bool ubp_ta_idle(struct ubp_tp *tp)
-{
-	struct ubp_jetty *j = tp->jetty;
-
-	/* whoever holds the queue back (answer, window, RNR) also wakes the engine */
-	if (j->state != UBOE_JS_READY || !j->ini || j->ini->head + UBP_MSG_WIN == j->ini->tail ||
-	    j->ini->next != j->ini->tail)
-		return false;
-	if (j->kick_armed)
-		return false;
-	ubp_jetty_need_kick(j, true);
-	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
-	if (!ubp_ini_posted(j))
-		return false;
-	ubp_jetty_need_kick(j, false);
-	return true;
-}
-
-void ubp_ta_later(struct ubp_tp *tp)
-{
-	tp->dev->ops->engine_later(tp->jetty);
 }
 
 void *ubp_jetty_home(const struct ubp_jetty *j)

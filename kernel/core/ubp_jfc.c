@@ -64,6 +64,8 @@ static void ubp_cqe_fill(struct uboe_cqe *e, const struct ubp_jetty *j, const st
 	e->w1 = cpu_to_le32(c->entry | j->id << 16);
 	e->w2 = cpu_to_le32((j->id >> 16) & UBOE_CQE_ID_HI);
 	e->tpn = 0;
+	if (c->recv && j->flags & UBOE_JETTY_NATIVE)
+		ubp_jetty_peer(j, e);
 	e->byte_cnt = cpu_to_le32(c->bytes);
 	e->user_lo = cpu_to_le32((u32)j->user);
 	e->user_hi = cpu_to_le32((u32)(j->user >> 32));
@@ -105,9 +107,9 @@ bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const stru
 	}
 	e = &jfc->ring[jfc->pi & jfc->mask];
 	ubp_cqe_fill(e, jetty, c);
-	w0 = (c->recv ? UBOE_CQE_RECV : 0) | UBOE_CQE_JETTY |
-	     UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) | UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) |
-	     UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
+	w0 = (c->recv ? UBOE_CQE_RECV : 0) | (c->flush_done ? UBOE_CQE_FLUSH_DONE : 0) |
+	     UBOE_CQE_JETTY | UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) |
+	     UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) | UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
 	if (!(jfc->pi >> jfc->shift & 1))
 		w0 |= UBOE_CQE_OWNER;
 	smp_store_release(&e->w0, cpu_to_le32(w0));

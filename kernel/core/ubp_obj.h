@@ -37,6 +37,7 @@ struct ubp_comp {
 	u8 opcode; /* receive: enum uboe_cqe_rx_opcode */
 	bool recv;
 	bool solicited;
+	bool flush_done; /* not a completion: the marker after a flush */
 	u16 entry;
 	u32 bytes;
 	u64 imm;
@@ -174,7 +175,8 @@ int ubp_seg_destroy(struct ubp_dev *dev, u32 id);
 
 /**
  * ubp_seg_get - segment for one access
- * @token: its TokenValue, compared with the primary and the backup one
+ * @token: the TokenValue that came with the request, compared with the primary and
+ *	the backup one; NULL: none came
  * @pd: protection domain of the queue, which must be the segment's
  * @need: UBOE_ACC_* that must all be granted
  *
@@ -183,7 +185,7 @@ int ubp_seg_destroy(struct ubp_dev *dev, u32 id);
  *
  * Return: the segment when [@va, @va + @len) may be used, or NULL.
  */
-struct ubp_seg *ubp_seg_get(struct ubp_dev *dev, u32 id, u32 token, u32 pd, u32 need, u64 va,
+struct ubp_seg *ubp_seg_get(struct ubp_dev *dev, u32 id, const u32 *token, u32 pd, u32 need, u64 va,
 			    u64 len);
 void ubp_seg_put(struct ubp_seg *seg);
 
@@ -214,6 +216,8 @@ int ubp_rct_create(struct ubp_dev *dev, u32 id, const struct uboe_rct_ctx *ctx);
 int ubp_rct_query(struct ubp_dev *dev, u32 id, struct uboe_rct_ctx *ctx);
 int ubp_rct_destroy(struct ubp_dev *dev, u32 id);
 void ubp_jetty_put(struct ubp_jetty *jetty);
+/* Fills in who is at the other end of a connection */
+void ubp_jetty_peer(const struct ubp_jetty *jetty, struct uboe_cqe *e);
 /* To ERROR: flush all work. Lock held. */
 void ubp_jetty_error(struct ubp_jetty *jetty);
 /* Receive completion; false: its JFC overflowed */

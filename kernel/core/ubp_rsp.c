@@ -103,11 +103,19 @@ static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 
 	return ubp_rsp_abort(tp);
 }
 
+/* A jetty that has a token takes messages from those who know it (URMA import) */
+static bool ubp_rsp_token_ok(const struct ubp_jetty *j, const struct ubp_ta *ta, u32 token)
+{
+	return !(j->flags & UBOE_JETTY_TOKEN) || (ta->tv_en && token == j->token);
+}
+
 static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
 	struct ubp_jetty *j = tp->jetty;
 	struct ubp_rsp *r = &tp->rsp;
 
+	if (!ubp_rsp_token_ok(j, ta, ta->token))
+		return ubp_rsp_abort(tp);
 	if (!r->have_rqe && !ubp_rsp_take(tp))
 		return false;
 	/* packets come in order, so the offset only repeats what we count */
@@ -132,9 +140,8 @@ static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 /* The memory that a request names by its key; NULL refuses. Under ubp_read_begin() */
 static struct ubp_seg *ubp_rsp_seg(struct ubp_jetty *j, const struct ubp_ta *ta, u32 need, u32 len)
 {
-	if (!ta->tv_en)
-		return NULL;
-	return ubp_seg_get(j->dev, ta->token_id, ta->token, j->pd, need, ta->addr, len);
+	return ubp_seg_get(j->dev, ta->token_id, ta->tv_en ? &ta->token : NULL, j->pd, need,
+			   ta->addr, len);
 }
 
 static bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
@@ -166,11 +173,43 @@ static bool ubp_rsp_write_imm(struct ubp_tp *tp, const struct ubp_tph *t, const 
 {
 	if (!t->last)
 		return ubp_rsp_unsupported(tp);
+	if (!ubp_rsp_token_ok(tp->jetty, ta, ta->imm_token))
+		return ubp_rsp_abort(tp);
 	/* the receive first: a refused message must not have half happened */
 	if (!ubp_rsp_take(tp) || !ubp_rsp_place(tp, ta))
 		return false;
 	tp->rsp.ta_done = true;
 	return ubp_rsp_recv(tp, ta, UBOE_CQE_RX_WRITE_IMM, ta->imm_len);
+}
+
+/* Stores Notify_Data, little-endian, once all of the payload is in memory */
+static bool ubp_rsp_notify(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	struct ubp_jetty *j = tp->jetty;
+	__le64 data = cpu_to_le64(ta->ntf_data), *p;
+	struct ubp_seg *seg;
+
+	if (!t->last)
+		return ubp_rsp_unsupported(tp);
+	if (!(j->access & UBOE_ACC_REMOTE_WRITE))
+		return ubp_rsp_abort(tp);
+	seg = ubp_seg_get(j->dev, ta->ntf_token_id, ta->tv_en ? &ta->ntf_token : NULL, j->pd,
+			  UBOE_ACC_REMOTE_WRITE, ta->ntf_addr, sizeof(data));
+	if (!seg)
+		return ubp_rsp_abort(tp);
+	if (!ubp_rsp_place(tp, ta)) {
+		ubp_seg_put(seg);
+		return false;
+	}
+	smp_wmb(); /* who sees the notification sees the data */
+	p = (__le64 *)ubp_seg_ptr(seg, ta->ntf_addr);
+	if (!((uintptr_t)p & (sizeof(data) - 1)))
+		WRITE_ONCE(*p, data);
+	else
+		ubp_seg_write(seg, ta->ntf_addr, &data, sizeof(data));
+	ubp_seg_put(seg);
+	tp->rsp.ta_done = true;
+	return true;
 }
 
 static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t,
@@ -191,6 +230,7 @@ static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t,
 	e->len = ta->length;
 	e->token_id = ta->token_id;
 	e->token = ta->token;
+	e->tv_en = ta->tv_en;
 	e->ofst = ta->ofst;
 	e->rcid = ta->rcid;
 	e->psn = t->psn;
@@ -299,6 +339,7 @@ static const struct ubp_rsp_op ubp_rsp_ops[UB_TA_OPCODE_MAX + 1] = {
 	[UB_TA_SEND_INV] = { ubp_rsp_send, true },
 	[UB_TA_WRITE] = { ubp_rsp_write, false },
 	[UB_TA_WRITE_IMM] = { ubp_rsp_write_imm, true },
+	[UB_TA_WRITE_NOTIFY] = { ubp_rsp_notify, true },
 	[UB_TA_READ] = { ubp_rsp_read, false },
 	[UB_TA_CAS] = { ubp_rsp_atomic, false },
 	[UB_TA_SWAP] = { ubp_rsp_atomic, false },
@@ -315,7 +356,7 @@ static bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op)
 	if (r->op == op)
 		return true;
 	return (r->op == UB_TA_SEND && (op == UB_TA_SEND_IMM || op == UB_TA_SEND_INV)) ||
-	       (r->op == UB_TA_WRITE && op == UB_TA_WRITE_IMM);
+	       (r->op == UB_TA_WRITE && (op == UB_TA_WRITE_IMM || op == UB_TA_WRITE_NOTIFY));
 }
 
 /* First packet of a message: decide whether its turn has come */
@@ -454,8 +495,8 @@ bool ubp_rsp_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 le
 		return true;
 	}
 	ubp_read_begin();
-	seg = ubp_seg_get(j->dev, e->token_id, e->token, j->pd, UBOE_ACC_REMOTE_READ,
-			  e->va + d->off, len);
+	seg = ubp_seg_get(j->dev, e->token_id, e->tv_en ? &e->token : NULL, j->pd,
+			  UBOE_ACC_REMOTE_READ, e->va + d->off, len);
 	if (seg) {
 		ubp_seg_read(seg, e->va + d->off, dst, len);
 		ubp_seg_put(seg);

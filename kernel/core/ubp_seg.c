@@ -9,7 +9,8 @@ int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx)
 	if (ctx->access & ~(UBOE_ACC_LOCAL_WRITE | UBOE_ACC_REMOTE_WRITE | UBOE_ACC_REMOTE_READ |
 			    UBOE_ACC_REMOTE_ATOMIC))
 		return -EINVAL;
-	if (ctx->flags & ~(UBOE_SEG_IDENTITY | UBOE_SEG_TOKEN2) || ctx->chunk_shift > 63)
+	if (ctx->flags & ~(UBOE_SEG_IDENTITY | UBOE_SEG_TOKEN2 | UBOE_SEG_NO_TOKEN) ||
+	    ctx->chunk_shift > 63)
 		return -EINVAL;
 	if (le64_to_cpu(ctx->va) + le64_to_cpu(ctx->len) < le64_to_cpu(ctx->va))
 		return -EINVAL;
@@ -74,23 +75,42 @@ int ubp_seg_destroy(struct ubp_dev *dev, u32 id)
 	return 0;
 }
 
-static bool ubp_seg_allows(const struct ubp_seg *seg, u32 token, u32 pd, u32 need, u64 va, u64 len)
+static bool ubp_seg_allows(const struct ubp_seg *seg, u32 pd, u32 need, u64 va, u64 len)
 {
 	u64 off = va - seg->va;
 
-	if (seg->pd != pd || (token != seg->token && token != seg->token2))
-		return false;
-	if ((seg->access & need) != need)
+	if (seg->pd != pd || (seg->access & need) != need)
 		return false;
 	return seg->flags & UBOE_SEG_IDENTITY || (off <= seg->len && len <= seg->len - off);
 }
 
-struct ubp_seg *ubp_seg_get(struct ubp_dev *dev, u32 id, u32 token, u32 pd, u32 need, u64 va,
+static bool ubp_seg_token_ok(const struct ubp_seg *seg, const u32 *token)
+{
+	if (seg->flags & UBOE_SEG_NO_TOKEN)
+		return true;
+	return token && (*token == seg->token || *token == seg->token2);
+}
+
+struct ubp_seg *ubp_seg_get(struct ubp_dev *dev, u32 id, const u32 *token, u32 pd, u32 need, u64 va,
 			    u64 len)
 {
 	struct ubp_seg *seg = (struct ubp_seg *)ubp_table_get(&dev->seg, id);
 
-	if (!seg || !ubp_seg_allows(seg, token, pd, need, va, len))
+	if (!seg || !ubp_seg_token_ok(seg, token) || !ubp_seg_allows(seg, pd, need, va, len))
+		return NULL;
+	return ubp_ref_tryget(&seg->users) ? seg : NULL;
+}
+
+/* The same for the key of a local SGE, which holds the low bits of a token */
+static struct ubp_seg *ubp_seg_local(struct ubp_dev *dev, u32 key, u32 pd, u32 need, u64 va,
+				     u64 len)
+{
+	struct ubp_seg *seg = (struct ubp_seg *)ubp_table_get(&dev->seg, UBP_KEY_ID(key));
+
+	if (!seg || (UBP_KEY_TOKEN(key) != UBP_KEY_TOKEN(seg->token) &&
+		     UBP_KEY_TOKEN(key) != UBP_KEY_TOKEN(seg->token2)))
+		return NULL;
+	if (!ubp_seg_allows(seg, pd, need, va, len))
 		return NULL;
 	return ubp_ref_tryget(&seg->users) ? seg : NULL;
 }
@@ -169,8 +189,7 @@ static bool ubp_sgl_copy(struct ubp_dev *dev, u32 pd, const struct ubp_sge *sge,
 			continue;
 		}
 		n = min_t(u32, len, sge[i].len - (u32)off);
-		seg = ubp_seg_get(dev, UBP_KEY_ID(sge[i].token), UBP_KEY_TOKEN(sge[i].token), pd,
-				  need, sge[i].va + off, n);
+		seg = ubp_seg_local(dev, sge[i].token, pd, need, sge[i].va + off, n);
 		if (!seg) {
 			ok = false;
 			break;

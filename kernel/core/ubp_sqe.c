@@ -16,6 +16,8 @@ static const struct ubp_sqe_rule ubp_sqe_rules[] = {
 	[UBOE_SQE_WRITE] = { UBP_K_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
 	[UBOE_SQE_WRITE_IMM] = { UBP_K_WRITE, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM,
 				 UBOE_MAX_INLINE_WRITE_IMM },
+	[UBOE_SQE_WRITE_NOTIFY] = { UBP_K_WRITE, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_NOTIFY,
+				    UBOE_MAX_INLINE_NOTIFY },
 	[UBOE_SQE_READ] = { UBP_K_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0 },
 	[UBOE_SQE_CAS] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
 	[UBOE_SQE_SWAP] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
@@ -116,15 +118,33 @@ static void ubp_sqe_payload(const union ubp_raw *r, const struct ubp_sqe_rule *r
 		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
 }
 
-static void ubp_sqe_imm(const union ubp_raw *r, struct ubp_sqe *s)
+static u64 ubp_raw64(const union ubp_raw *r, u32 word)
 {
-	if (s->op == UBOE_SQE_SEND_IMM || s->op == UBOE_SQE_SEND_INV)
+	return le32_to_cpu(r->w[word]) | (u64)le32_to_cpu(r->w[word + 1]) << 32;
+}
+
+/* What lies between the common control part and the data */
+static void ubp_sqe_extra(const union ubp_raw *r, struct ubp_sqe *s)
+{
+	switch (s->op) {
+	case UBOE_SQE_SEND_IMM:
+	case UBOE_SQE_SEND_INV:
 		s->imm = s->addr;
-	if (s->op != UBOE_SQE_WRITE_IMM)
-		return;
-	s->imm = le32_to_cpu(r->w[12]) | (u64)le32_to_cpu(r->w[13]) << 32;
-	s->imm_jetty = le32_to_cpu(r->w[14]) & UBOE_SQE_RMT_ID;
-	s->imm_token = le32_to_cpu(r->w[15]);
+		break;
+	case UBOE_SQE_WRITE_IMM:
+		s->imm = ubp_raw64(r, 12);
+		s->imm_jetty = le32_to_cpu(r->w[14]) & UBOE_SQE_RMT_ID;
+		s->imm_token = le32_to_cpu(r->w[15]);
+		break;
+	case UBOE_SQE_WRITE_NOTIFY:
+		s->ntf_token_id = le32_to_cpu(r->w[12]) & UBOE_SQE_RMT_ID;
+		s->ntf_token = le32_to_cpu(r->w[13]);
+		s->ntf_addr = ubp_raw64(r, 14);
+		s->imm = ubp_raw64(r, 16);
+		break;
+	default:
+		break;
+	}
 }
 
 void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *s)
@@ -164,6 +184,6 @@ void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *
 	for (i = 1; i < need; i++)
 		ubp_bb_copy(ring, mask, pi + i, raw.b + i * UBOE_BB);
 	s->nbb = (u8)need;
-	ubp_sqe_imm(&raw, s);
+	ubp_sqe_extra(&raw, s);
 	ubp_sqe_payload(&raw, rule, inl_len, s);
 }

@@ -45,6 +45,9 @@ struct ubp_sqe {
 	u64 imm;
 	u32 imm_jetty;
 	u32 imm_token;
+	u32 ntf_token_id; /* Write with notify; @imm is what it stores */
+	u32 ntf_token;
+	u64 ntf_addr;
 	u8 operand[32];
 	union {
 		struct ubp_sge sge[UBOE_MAX_SGE];

@@ -86,6 +86,7 @@ struct ubp_rce {
 	u16 ssn;
 	u16 taid;
 	u8 op; /* of the answer */
+	bool tv_en; /* @token is valid */
 	bool error;
 	u8 size; /* atomics: operand bytes */
 	u8 result[16];

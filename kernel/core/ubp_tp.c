@@ -427,3 +427,8 @@ struct ubp_dev *ubp_tp_dev(const struct ubp_tp *tp)
 {
 	return tp->dev;
 }
+
+u32 ubp_tp_number(const struct ubp_tp *tp)
+{
+	return tp->tpn;
+}

@@ -201,7 +201,7 @@ void ubp_utp_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *p, u32
 void ubp_utp_send(struct ubp_dev *dev, struct ubp_path *path, const u8 *body, u32 len);
 
 /*
- * What the transaction layer provides (ubp_ini.c, ubp_rsp.c, ubp_jetty.c). All
+ * What the transaction layer provides (ubp_ta.c, ubp_ini.c, ubp_rsp.c). All
  * with the lock held.
  */
 

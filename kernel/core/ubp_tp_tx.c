@@ -200,6 +200,9 @@ static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
 			/* room comes back by itself; work may have come meanwhile */
 			if (r == UBP_NO_ROOM || (r == UBP_NO_DATA && !ubp_ta_idle(tp)))
 				return false;
+			/* SQEs that make no packet are work too: a NOP, say */
+			if (r == UBP_NO_DATA)
+				budget--;
 		}
 	}
 	return true;

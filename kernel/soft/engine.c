@@ -16,8 +16,11 @@ static void uboe_kick_word_empty(struct uboe_soft *sf, u32 w)
 {
 	clear_bit(w, sf->kick_sum);
 	smp_mb__after_atomic(); /* pairs with the one in uboe_engine_later() */
-	if (READ_ONCE(sf->kick[w]))
-		set_bit(w, sf->kick_sum);
+	if (!READ_ONCE(sf->kick[w]))
+		return;
+	/* its setter's tasklet may have run while the summary bit was off */
+	set_bit(w, sf->kick_sum);
+	tasklet_schedule(this_cpu_ptr(&sf->cpu->engine));
 }
 
 /* Serve the jetties of numbers [from, to) that are due now */

@@ -8,25 +8,6 @@
 /* netdev -> device: written under uboe_soft_mutex, read under RCU */
 static DEFINE_HASHTABLE(uboe_soft_hash, 6);
 
-/*
- * Room for headers beside a payload of a full MTU: IPv6, UDP and ICRC, and the
- * longest chain that comes with one, a Send with immediate by UTP with identity
- * headers. On a reliable channel it is a Write with notify.
- */
-#define UBOE_OVERHEAD                                                                              \
-	(UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN +         \
-	 UB_BTAH_LEN + UB_UDETAH_LEN + UB_MTETAH_LEN + UB_OFSTETAH_LEN + UB_IMMETAH_LEN +          \
-	 UB_TVETAH_LEN)
-#define UBOE_RTP_OVERHEAD                                                                          \
-	(UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN +       \
-	 UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
-
-static_assert(UBOE_OVERHEAD >= UBOE_RTP_OVERHEAD);
-/* Ethernet's own MTU gives 1024, the usual jumbo ones 4096 and 8192 */
-static_assert(UBOE_OVERHEAD + 1024 <= 1500);
-static_assert(UBOE_OVERHEAD + 4096 <= 4500);
-static_assert(UBOE_OVERHEAD + 8192 <= 9000);
-
 struct uboe_soft *uboe_soft_find(const struct net_device *ndev)
 {
 	struct uboe_soft *sf;
@@ -44,13 +25,7 @@ void uboe_soft_hash_add(struct uboe_soft *sf)
 
 u32 uboe_soft_mtu(const struct uboe_dev *ud)
 {
-	u32 room = READ_ONCE(ud->ndev->mtu);
-	u32 mtu;
-
-	for (mtu = UB_MTU_MAX; mtu >= UB_MTU_MIN; mtu /= 2)
-		if (room >= mtu + UBOE_OVERHEAD)
-			return mtu;
-	return 0;
+	return ubp_mtu_for_link(READ_ONCE(ud->ndev->mtu));
 }
 
 bool uboe_soft_port_up(const struct uboe_dev *ud)

@@ -142,7 +142,8 @@ int uboe_soft_start(struct uboe_dev *ud, struct net_device *ndev, struct netlink
 	ud->soft = sf;
 	ud->ndev = ndev;
 	netdev_hold(ndev, &ud->ndev_tracker, GFP_KERNEL);
-	sf->socks = uboe_sock_get(dev_net(ndev), extack);
+	sf->net = dev_net(ndev);
+	sf->socks = uboe_sock_get(sf->net, extack);
 	if (IS_ERR(sf->socks)) {
 		err = PTR_ERR(sf->socks);
 		goto err_ndev;
@@ -166,6 +167,14 @@ err_free:
 }
 
 /* The netdev may have gone or changed before ib_core knew the device */
+static bool uboe_ndev_lost(const struct uboe_dev *ud)
+{
+	const struct net *net = dev_net(ud->ndev);
+
+	return ud->soft->gone || ud->ndev->reg_state != NETREG_REGISTERED ||
+	       !net_eq(net, ud->soft->net) || !net_eq(net, read_pnet(&ud->ib.coredev.rdma_net));
+}
+
 int uboe_soft_ready(struct uboe_dev *ud)
 {
 	struct uboe_soft *sf = ud->soft;
@@ -173,10 +182,10 @@ int uboe_soft_ready(struct uboe_dev *ud)
 
 	uboe_debugfs_add(sf, dev_name(&ud->ib.dev));
 	rtnl_lock();
-	sf->ready = true;
-	if (sf->gone || ud->ndev->reg_state != NETREG_REGISTERED) {
+	if (uboe_ndev_lost(ud)) {
 		err = -ENODEV;
 	} else {
+		sf->ready = true;
 		uboe_soft_geometry(sf);
 		sf->port_up = uboe_soft_port_up(ud);
 		if (sf->port_up)

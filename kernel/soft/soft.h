@@ -73,6 +73,7 @@ struct uboe_soft_cpu {
 struct uboe_soft {
 	struct uboe_dev *ud;
 	struct net_device *ndev;
+	struct net *net; /* where @socks are; only compared, the sockets hold it */
 	struct uboe_soft_cpu __percpu *cpu;
 	unsigned int headroom;
 	unsigned int tailroom;
@@ -95,11 +96,9 @@ struct uboe_soft {
 
 	spinlock_t wait_lock ____cacheline_aligned_in_smp; /* guards @waiters */
 	struct list_head waiters;
-	bool wake_all;
+	bool starved; /* no memory for packets: nobody is woken before @retry fires */
 	struct tasklet_struct resume;
 	struct hrtimer retry;
-	spinlock_t chan_lock; /* guards @chans */
-	struct list_head chans;
 };
 
 /**
@@ -110,7 +109,6 @@ struct uboe_soft {
  * @lock: guards @dead against programming @timer
  * @dead: the channel is being destroyed
  * @wait: in uboe_soft.waiters, empty when not waiting; under wait_lock
- * @node: in uboe_soft.chans; under chan_lock, read under RCU
  */
 struct uboe_chan {
 	struct uboe_soft *sf;
@@ -121,7 +119,6 @@ struct uboe_chan {
 	spinlock_t lock; /* guards @dead */
 	struct hrtimer timer;
 	struct list_head wait;
-	struct list_head node;
 	struct rcu_head rcu;
 };
 

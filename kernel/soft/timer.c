@@ -75,9 +75,6 @@ void *uboe_soft_tp_attach(struct uboe_dev *ud, struct ubp_tp *tp)
 	hrtimer_init(&chan->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	chan->timer.function = uboe_timer_fire;
 	ubp_tp_set_home(tp, chan);
-	spin_lock_bh(&sf->chan_lock);
-	list_add_tail_rcu(&chan->node, &sf->chans);
-	spin_unlock_bh(&sf->chan_lock);
 	return chan;
 }
 
@@ -88,9 +85,6 @@ void uboe_soft_tp_detach(void *home)
 
 	if (!chan)
 		return;
-	spin_lock_bh(&chan->sf->chan_lock);
-	list_del_rcu(&chan->node);
-	spin_unlock_bh(&chan->sf->chan_lock);
 	uboe_chan_kill(chan);
 	kfree_rcu(chan, rcu);
 }

@@ -43,7 +43,7 @@ static void uboe_out_fold(struct uboe_soft *sf, int n)
 	/* full barrier: pairs with the one in uboe_tx_wait() */
 	if (atomic_add_return(n, &sf->out) >= sf->out_low)
 		return;
-	if (!list_empty_careful(&sf->waiters) || READ_ONCE(sf->wake_all))
+	if (!list_empty_careful(&sf->waiters))
 		tasklet_schedule(&sf->resume);
 }
 
@@ -73,13 +73,13 @@ static void uboe_skb_done(struct sk_buff *skb)
 /* Packets that are out: never less than the truth once nobody allocates any more */
 int uboe_tx_outstanding(const struct uboe_soft *sf)
 {
-	int sum = 0;
+	int sum = atomic_read(&sf->out);
 	int cpu;
 
+	smp_rmb(); /* a put raises the CPU's part before it lowers @out */
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu_ptr(sf->cpu, cpu)->out);
-	smp_rmb(); /* a put lowers @out after it has raised the CPU's part */
-	return sum + atomic_read(&sf->out);
+	return sum;
 }
 
 static bool uboe_out_full(const struct uboe_soft *sf)
@@ -87,19 +87,19 @@ static bool uboe_out_full(const struct uboe_soft *sf)
 	return atomic_read(&sf->out) >= sf->out_limit;
 }
 
-/* The channel of @path, or everyone when it has none, waits for room */
+/* The channel of @path waits for room, or for memory while there is none */
 static void uboe_tx_wait(struct uboe_soft *sf, const struct ubp_path *path)
 {
-	struct uboe_chan *chan = path->tp ? ubp_tp_home(path->tp) : NULL;
+	struct uboe_chan *chan = ubp_tp_home(path->tp);
 
+	if (WARN_ON_ONCE(!chan))
+		return;
 	spin_lock_bh(&sf->wait_lock);
-	if (!chan)
-		WRITE_ONCE(sf->wake_all, true);
-	else if (list_empty(&chan->wait) && !READ_ONCE(chan->dead))
+	if (list_empty(&chan->wait) && !READ_ONCE(chan->dead))
 		list_add_tail(&chan->wait, &sf->waiters);
 	spin_unlock_bh(&sf->wait_lock);
 	smp_mb(); /* pairs with the one in uboe_out_fold() */
-	if (atomic_read(&sf->out) < sf->out_low)
+	if (!READ_ONCE(sf->starved) && atomic_read(&sf->out) < sf->out_low)
 		tasklet_schedule(&sf->resume);
 }
 
@@ -133,12 +133,8 @@ static void uboe_resume(struct tasklet_struct *t)
 	struct uboe_chan *chan;
 
 	rcu_read_lock();
-	if (READ_ONCE(sf->wake_all)) {
-		WRITE_ONCE(sf->wake_all, false);
-		list_for_each_entry_rcu(chan, &sf->chans, node)
-			ubp_resume(chan->tp);
-	}
-	while (!uboe_out_full(sf)) {
+	/* a channel that finds no memory waits again: it must not be tried at once */
+	while (!uboe_out_full(sf) && !READ_ONCE(sf->starved)) {
 		chan = uboe_waiter_pop(sf);
 		if (!chan)
 			break;
@@ -151,6 +147,7 @@ static enum hrtimer_restart uboe_retry(struct hrtimer *t)
 {
 	struct uboe_soft *sf = container_of(t, struct uboe_soft, retry);
 
+	WRITE_ONCE(sf->starved, false);
 	tasklet_schedule(&sf->resume);
 	return HRTIMER_NORESTART;
 }
@@ -158,9 +155,9 @@ static enum hrtimer_restart uboe_retry(struct hrtimer *t)
 static bool uboe_tx_no_memory(struct uboe_soft *sf, const struct ubp_path *path)
 {
 	uboe_soft_count(sf, UBOE_SD_NO_MEMORY);
+	WRITE_ONCE(sf->starved, true); /* until the timer, which is started after it */
 	uboe_tx_wait(sf, path);
-	if (!hrtimer_is_queued(&sf->retry))
-		hrtimer_start(&sf->retry, ns_to_ktime(UBOE_RETRY_NS), HRTIMER_MODE_REL_SOFT);
+	hrtimer_start(&sf->retry, ns_to_ktime(UBOE_RETRY_NS), HRTIMER_MODE_REL_SOFT);
 	return false;
 }
 
@@ -258,9 +255,7 @@ int uboe_xmit_init(struct uboe_soft *sf)
 	sf->out_low = sf->out_limit / 2;
 	sf->out_batch = clamp(sf->out_limit / 4 / (int)num_possible_cpus(), 1, 16);
 	spin_lock_init(&sf->wait_lock);
-	spin_lock_init(&sf->chan_lock);
 	INIT_LIST_HEAD(&sf->waiters);
-	INIT_LIST_HEAD(&sf->chans);
 	tasklet_setup(&sf->resume, uboe_resume);
 	hrtimer_init(&sf->retry, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	sf->retry.function = uboe_retry;
@@ -270,9 +265,8 @@ int uboe_xmit_init(struct uboe_soft *sf)
 /* All channels are gone; packets may still be out and call tasklet_schedule() no more */
 void uboe_xmit_stop(struct uboe_soft *sf)
 {
-	WARN_ON_ONCE(!list_empty(&sf->chans));
+	WARN_ON_ONCE(!list_empty(&sf->waiters));
 	hrtimer_cancel(&sf->retry);
-	WRITE_ONCE(sf->wake_all, false);
 	synchronize_rcu();
 	tasklet_kill(&sf->resume);
 }

@@ -34,6 +34,15 @@ static void uboe_dealloc_driver(struct ib_device *ib)
 	mutex_destroy(&ud->ctl_lock);
 }
 
+/*
+ * The last step of ib_register_device(). Not after it: by then somebody may have
+ * deleted the device again.
+ */
+static int uboe_enable_driver(struct ib_device *ib)
+{
+	return uboe_soft_ready(to_uboe(ib));
+}
+
 UBOE_CREATE_CQ_SHIM(uboe_create_cq)
 
 static const struct ib_device_ops uboe_ops = {
@@ -58,6 +67,7 @@ static const struct ib_device_ops uboe_ops = {
 	.destroy_qp = uboe_destroy_qp,
 	.destroy_srq = uboe_destroy_srq,
 	.disassociate_ucontext = uboe_disassociate_ucontext,
+	.enable_driver = uboe_enable_driver,
 	.fill_res_qp_entry = uboe_fill_res_qp,
 	.get_dev_fw_str = uboe_fw_str,
 	.get_hw_stats = uboe_get_hw_stats,
@@ -176,13 +186,8 @@ static int uboe_dev_add_locked(struct net_device *ndev, const char *name,
 	if (!ud)
 		return -ENOMEM;
 	ret = uboe_dev_register(ud, ndev, name, extack);
-	if (ret) {
-		ib_dealloc_device(&ud->ib);
-		return ret;
-	}
-	ret = uboe_soft_ready(ud);
 	if (ret)
-		ib_unregister_device(&ud->ib);
+		ib_dealloc_device(&ud->ib);
 	return ret;
 }
 

@@ -44,9 +44,10 @@ int uboe_id_alloc(struct xarray *xa, u32 *id, u32 min, u32 max, u32 *next)
 {
 	int ret = xa_alloc_cyclic(xa, id, NULL, XA_LIMIT(min, max), next, GFP_KERNEL);
 
-	if (ret == -EBUSY) /* none free */
-		return -ENOMEM;
-	return ret < 0 ? ret : 0;
+	if (ret >= 0)
+		return 0;
+	*id = 0; /* -ENOMEM leaves a number there that is not ours */
+	return ret == -EBUSY ? -ENOMEM : ret; /* busy: none is free */
 }
 
 void uboe_ref_publish(struct xarray *xa, u32 id, struct uboe_ref *ref)

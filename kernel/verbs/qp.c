@@ -181,8 +181,7 @@ static int uboe_qp_teardown(struct uboe_dev *ud, struct uboe_qp *qp)
 	if (qp->ib.qp_num)
 		uboe_id_free(&ud->qps, qp->ib.qp_num);
 	qp->ib.qp_num = 0;
-	mutex_destroy(&qp->lock);
-	return 0;
+	return 0; /* the lock stays usable: restrack forgets the queue pair after this */
 }
 
 int uboe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)

@@ -5,16 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <libdeflate.h>
-
 extern "C" {
 #include "ubp_tp.h" /* numbers of the objects that callbacks name */
-}
-
-extern "C" u32 ubp_os_crc32(u32 crc, const void *p, size_t len)
-{
-	/* libdeflate works on inverted values, the core on the raw register */
-	return ~libdeflate_crc32(~crc, p, len);
 }
 
 namespace ubsim
@@ -342,7 +334,7 @@ int host::destroy(std::uint32_t obj, std::uint32_t tag)
 }
 
 int host::register_memory(std::uint32_t id, std::uint32_t token, std::uint32_t pd,
-			  std::uint8_t access, memory &m)
+			  std::uint8_t access, memory &m, std::uint8_t flags)
 {
 	uboe_seg_ctx ctx{};
 
@@ -353,6 +345,7 @@ int host::register_memory(std::uint32_t id, std::uint32_t token, std::uint32_t p
 	ctx.token = token;
 	ctx.pd = pd;
 	ctx.access = access;
+	ctx.flags = flags;
 	ctx.chunk_shift = static_cast<std::uint8_t>(m.chunk_shift());
 	pbl_[next_pbl_++] = &m;
 	return create(UBOE_MBOX_SEG, id, ctx);

@@ -135,7 +135,7 @@ class host
 
 	/* Register @m under TokenID @id; @m stays the caller's */
 	int register_memory(std::uint32_t id, std::uint32_t token, std::uint32_t pd,
-			    std::uint8_t access, memory &m);
+			    std::uint8_t access, memory &m, std::uint8_t flags = 0);
 
 	/* A packet arrives; it is freed when the core is done with it */
 	void receive(bytes data);

@@ -141,6 +141,7 @@ rc::rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options 
 	ctx.rx_jfcn = rx.id();
 	ctx.jfrn = r.id();
 	ctx.user_data = opt.user;
+	ctx.token = opt.token;
 	err = h_.create(UBOE_MBOX_JETTY, id_, ctx);
 	assert(!err);
 	has_jetty_ = true;
@@ -226,7 +227,10 @@ shape shape_of(std::uint8_t op)
 {
 	if (op >= UBOE_SQE_CAS && op <= UBOE_SQE_FXOR)
 		return { UBOE_SQE_CTRL, true };
-	return { op == UBOE_SQE_WRITE_IMM ? UBOE_SQE_CTRL_IMM : UBOE_SQE_CTRL, false };
+	return { op == UBOE_SQE_WRITE_NOTIFY ? UBOE_SQE_CTRL_NOTIFY :
+		 op == UBOE_SQE_WRITE_IMM    ? UBOE_SQE_CTRL_IMM :
+					       UBOE_SQE_CTRL,
+		 false };
 }
 } /* namespace */
 
@@ -249,15 +253,23 @@ std::uint32_t rc::put(const send_wr &wr)
 	q->w0 = (pi_ & UBOE_SQE_IDX) | UBP_PUT(UBOE_SQE_ORDER, std::uint32_t(wr.order)) |
 		(wr.fence ? UBOE_SQE_FENCE : 0) | (wr.solicited ? UBOE_SQE_SOLICITED : 0) |
 		(wr.signaled ? UBOE_SQE_CQE : 0) | (wr.inl ? UBOE_SQE_INLINE : 0) |
-		UBOE_SQE_TOKEN_EN;
+		(wr.token_en ? UBOE_SQE_TOKEN_EN : 0);
 	q->w1 = UBP_PUT(UBOE_SQE_OPCODE, std::uint32_t(wr.op)) |
 		(wr.inl ? UBP_PUT(UBOE_SQE_INLINE_LEN, std::uint32_t(wr.data.size())) : 0);
 	q->w2 = UBP_PUT(UBOE_SQE_SGE_NUM, std::uint32_t(wr.inl ? 0 : wr.sges.size()));
 	q->w3 = wr.rkey >> 12;
-	q->rmt_token = wr.rkey & 0xfff;
+	q->rmt_token = wr.op <= UBOE_SQE_SEND_INV ? wr.token : wr.rkey & 0xfff;
 	q->addr = wr.op == UBOE_SQE_SEND_IMM || wr.op == UBOE_SQE_SEND_INV ? wr.imm : wr.remote;
-	if (wr.op == UBOE_SQE_WRITE_IMM)
-		std::memcpy(raw + UBOE_SQE_CTRL, &wr.imm, 8);
+	if (wr.op == UBOE_SQE_WRITE_IMM) {
+		const uboe_sqe_imm im{ wr.imm, 0, wr.token };
+
+		std::memcpy(raw + UBOE_SQE_CTRL, &im, sizeof(im));
+	} else if (wr.op == UBOE_SQE_WRITE_NOTIFY) {
+		const uboe_sqe_notify n{ wr.notify_key >> 12, wr.notify_key & 0xfff, wr.notify,
+					 wr.imm, 0 };
+
+		std::memcpy(raw + UBOE_SQE_CTRL, &n, sizeof(n));
+	}
 	if (wr.inl) {
 		if (!wr.data.empty())
 			std::memcpy(raw + s.ctrl, wr.data.data(), wr.data.size());

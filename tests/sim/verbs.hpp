@@ -37,7 +37,11 @@ struct send_wr {
 	bytes data = {}; /* inline */
 	std::uint64_t remote = 0;
 	std::uint32_t rkey = 0;
-	std::uint64_t imm = 0;
+	std::uint64_t imm = 0; /* with notify: what is stored */
+	std::uint64_t notify = 0; /* with notify: where, */
+	std::uint32_t notify_key = 0; /* by this key */
+	bool token_en = true;
+	std::uint32_t token = 0; /* Sends: of the peer's jetty */
 	std::uint64_t swap = 0; /* CAS: new value; others: the operand */
 	std::uint64_t compare = 0;
 };
@@ -108,6 +112,7 @@ struct jetty_options {
 	std::uint16_t max_rd = 16;
 	unsigned rct_shift = 6;
 	std::uint64_t user = 0;
+	std::uint32_t token = 0;
 };
 
 struct channel_options {

@@ -10,9 +10,9 @@
 // shared memory, as bitmaps: 4 bits for each 64 bytes.
 #pragma once
 
-#include "array.hpp"
-#include "base.hpp"
-#include "lock.hpp"
+#include "rings/array.hpp"
+#include "rings/base.hpp"
+#include "rings/lock.hpp"
 
 namespace uboe {
 

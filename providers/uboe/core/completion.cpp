@@ -8,7 +8,7 @@ namespace uboe {
 
 namespace {
 
-constexpr ibv_wc_opcode sent_opcode[op_count] = {
+constexpr ibv_wc_opcode sent_opcode[verbs_op_count] = {
 	IBV_WC_SEND,	   IBV_WC_SEND,	     IBV_WC_SEND,      IBV_WC_RDMA_WRITE,
 	IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ, IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD,
 };

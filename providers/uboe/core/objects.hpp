@@ -8,10 +8,10 @@
 
 #include "../uboe_core.h"
 #include "arena.hpp"
-#include "comp_queue.hpp"
-#include "id_table.hpp"
-#include "recv_queue.hpp"
-#include "send_queue.hpp"
+#include "rings/comp_queue.hpp"
+#include "rings/id_table.hpp"
+#include "rings/recv_queue.hpp"
+#include "rings/send_queue.hpp"
 
 namespace uboe {
 

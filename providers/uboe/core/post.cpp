@@ -53,7 +53,7 @@ int translate(const ibv_send_wr &from, WorkRequest &to)
 		to.imm = be32(from.imm_data);
 		break;
 	case Op::send_inv:
-		to.inv_rkey = from.invalidate_rkey;
+		to.key = RemoteKey::of_rkey(from.invalidate_rkey);
 		break;
 	case Op::write_imm:
 		to.imm = be32(from.imm_data);
@@ -61,19 +61,21 @@ int translate(const ibv_send_wr &from, WorkRequest &to)
 	case Op::write:
 	case Op::read:
 		to.remote_addr = from.wr.rdma.remote_addr;
-		to.rkey = from.wr.rdma.rkey;
+		to.key = RemoteKey::of_rkey(from.wr.rdma.rkey);
 		break;
 	case Op::cas:
 		to.remote_addr = from.wr.atomic.remote_addr;
-		to.rkey = from.wr.atomic.rkey;
+		to.key = RemoteKey::of_rkey(from.wr.atomic.rkey);
 		to.operand[0] = from.wr.atomic.swap;
 		to.operand[1] = from.wr.atomic.compare_add;
 		break;
 	case Op::faa:
 		to.remote_addr = from.wr.atomic.remote_addr;
-		to.rkey = from.wr.atomic.rkey;
+		to.key = RemoteKey::of_rkey(from.wr.atomic.rkey);
 		to.operand[0] = from.wr.atomic.compare_add;
 		break;
+	default:
+		return EOPNOTSUPP;
 	}
 	return 0;
 }

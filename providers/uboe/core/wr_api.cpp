@@ -62,7 +62,7 @@ WorkRequest &begin_remote(ibv_qp_ex *ex, Op op, uint32_t rkey, uint64_t addr)
 {
 	WorkRequest &wr = begin_op(ex, op);
 
-	wr.rkey = rkey;
+	wr.key = RemoteKey::of_rkey(rkey);
 	wr.remote_addr = addr;
 	return wr;
 }
@@ -79,7 +79,7 @@ void wr_send_imm(ibv_qp_ex *ex, __be32 imm)
 
 void wr_send_inv(ibv_qp_ex *ex, uint32_t rkey)
 {
-	begin_op(ex, Op::send_inv).inv_rkey = rkey;
+	begin_op(ex, Op::send_inv).key = RemoteKey::of_rkey(rkey);
 }
 
 void wr_rdma_write(ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)

@@ -253,7 +253,7 @@ TEST_F(Mbox, JettyRefusals)
 		refuses<ctx>(o, 1, jetty(), -EOPNOTSUPP, [t](ctx &c) { c.type = t; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_shift = 16; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.state = UBOE_JS_RTR; });
-	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 8; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 0x20; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_base = 0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.page = 0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.tx_jfcn = 3; });

@@ -289,7 +289,7 @@ class Seg : public testing::Test
 	/* May [va, va + len) be used? */
 	bool may(u32 id, u64 va, u64 len, u32 need = 0, u32 token = 7, u32 dom = pd)
 	{
-		ubp_seg *s = ubp_seg_get(h.dev(), id, token, dom, need, va, len);
+		ubp_seg *s = ubp_seg_get(h.dev(), id, &token, dom, need, va, len);
 
 		if (s)
 			ubp_seg_put(s);

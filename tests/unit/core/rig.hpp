@@ -7,6 +7,7 @@
 #ifndef UBOE_TESTS_UNIT_CORE_RIG_HPP
 #define UBOE_TESTS_UNIT_CORE_RIG_HPP
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -64,7 +65,17 @@ class host final : public ubsim::host
 		return v;
 	}
 
+	/* A program that runs at the same time, each time its armed JFC fires */
+	void jfc_fired(ubp_jfc *jfc) override
+	{
+		if (meanwhile)
+			meanwhile();
+		else
+			ubsim::host::jfc_fired(jfc);
+	}
+
 	std::vector<std::uint32_t> forced; /* of a channel: xid, first PSN */
+	std::function<void()> meanwhile;
 };
 
 /* One host with a completion queue for each direction, a receive queue, memory and a jetty */

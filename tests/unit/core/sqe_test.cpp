@@ -24,6 +24,7 @@ const row rows[] = {
 	{ UBOE_SQE_SEND_INV, UBP_K_SEND, 48, 13, 208 },
 	{ UBOE_SQE_WRITE, UBP_K_WRITE, 48, 13, 208 },
 	{ UBOE_SQE_WRITE_IMM, UBP_K_WRITE, 64, 12, 192 },
+	{ UBOE_SQE_WRITE_NOTIFY, UBP_K_WRITE, 80, 11, 176 },
 	{ UBOE_SQE_READ, UBP_K_READ, 48, 6, 0 },
 	{ UBOE_SQE_CAS, UBP_K_ATOMIC, 48, 1, 0 },
 	{ UBOE_SQE_SWAP, UBP_K_ATOMIC, 48, 1, 0 },
@@ -266,6 +267,22 @@ TEST_F(Sqe, Immediates)
 	EXPECT_EQ(s.imm, 0xb1b2b3b4b5b6b7b8u);
 	EXPECT_EQ(s.imm_jetty, 0x42u);
 	EXPECT_EQ(s.imm_token, 0x77u);
+}
+
+TEST_F(Sqe, Notify)
+{
+	uboe_sqe_notify n{ 0xfff00042, 0x77, 0xa1a2a3a4a5a6a7a8, 0xb1b2b3b4b5b6b7b8, 0 };
+
+	control(15, UBOE_SQE_WRITE_NOTIFY, 0);
+	bytes_at(15, UBOE_SQE_CTRL, &n, sizeof(n)); /* over the end of the ring */
+	ubp_sqe s = fetch(15, 2);
+	EXPECT_EQ(s.status, UBOE_CQE_OK);
+	EXPECT_EQ(s.nbb, 2);
+	EXPECT_EQ(s.ntf_token_id, 0x42u);
+	EXPECT_EQ(s.ntf_token, 0x77u);
+	EXPECT_EQ(s.ntf_addr, 0xa1a2a3a4a5a6a7a8u);
+	EXPECT_EQ(s.imm, 0xb1b2b3b4b5b6b7b8u);
+	EXPECT_EQ(fetch(15, 1).status, UBOE_CQE_UNSUPPORTED) << "its second block is not there";
 }
 
 /* Random control words: never beyond the ring, never out of 1..avail */

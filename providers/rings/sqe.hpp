@@ -8,13 +8,31 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base.hpp"
+#include "rings/base.hpp"
 
-namespace uboe {
+namespace uboe
+{
 
-/// Operations of a reliable connection.
-enum class Op : u8 { send, send_imm, send_inv, write, write_imm, read, cas, faa };
-inline constexpr u32 op_count = 8;
+/// Operations; the first eight are those of verbs.
+enum class Op : u8 {
+	send,
+	send_imm,
+	send_inv,
+	write,
+	write_imm,
+	read,
+	cas,
+	faa,
+	write_notify,
+	swap,
+	fsub,
+	fand,
+	f_or,
+	fxor,
+	nop
+};
+inline constexpr u32 op_count = 15;
+inline constexpr u32 verbs_op_count = 8;
 
 /// One row: how an operation is encoded and what it may carry.
 struct OpTraits {
@@ -23,19 +41,27 @@ struct OpTraits {
 	u8 max_sge;
 	u8 max_inline; // bytes, 0: inline data is not possible
 	bool one_sided; // names remote memory
-	u8 operands; // atomics: 8-byte operands that follow the only SGE
+	u8 operands; // atomics: operands that follow the only SGE
 };
 
 inline constexpr OpTraits op_traits[op_count] = {
-	{UBOE_SQE_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
-	{UBOE_SQE_SEND_IMM, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
-	{UBOE_SQE_SEND_INV, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
-	{UBOE_SQE_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, true, 0},
-	{UBOE_SQE_WRITE_IMM, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM, UBOE_MAX_INLINE_WRITE_IMM,
-	 true, 0},
-	{UBOE_SQE_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0, true, 0},
-	{UBOE_SQE_CAS, UBOE_SQE_CTRL, 1, 0, true, 2},
-	{UBOE_SQE_FAA, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{ UBOE_SQE_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0 },
+	{ UBOE_SQE_SEND_IMM, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0 },
+	{ UBOE_SQE_SEND_INV, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0 },
+	{ UBOE_SQE_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, true, 0 },
+	{ UBOE_SQE_WRITE_IMM, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM, UBOE_MAX_INLINE_WRITE_IMM,
+	  true, 0 },
+	{ UBOE_SQE_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0, true, 0 },
+	{ UBOE_SQE_CAS, UBOE_SQE_CTRL, 1, 0, true, 2 },
+	{ UBOE_SQE_FAA, UBOE_SQE_CTRL, 1, 0, true, 1 },
+	{ UBOE_SQE_WRITE_NOTIFY, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_NOTIFY, UBOE_MAX_INLINE_NOTIFY,
+	  true, 0 },
+	{ UBOE_SQE_SWAP, UBOE_SQE_CTRL, 1, 0, true, 1 },
+	{ UBOE_SQE_FSUB, UBOE_SQE_CTRL, 1, 0, true, 1 },
+	{ UBOE_SQE_FAND, UBOE_SQE_CTRL, 1, 0, true, 1 },
+	{ UBOE_SQE_FOR, UBOE_SQE_CTRL, 1, 0, true, 1 },
+	{ UBOE_SQE_FXOR, UBOE_SQE_CTRL, 1, 0, true, 1 },
+	{ UBOE_SQE_NOP, UBOE_SQE_CTRL, 0, 0, false, 0 },
 };
 
 constexpr const OpTraits &traits(Op op)
@@ -64,22 +90,42 @@ constexpr u32 max_blocks(Op op, u32 sge, u32 inline_bytes)
 inline constexpr u8 wr_signaled = 1;
 inline constexpr u8 wr_fence = 2;
 inline constexpr u8 wr_solicited = 4;
+inline constexpr u8 wr_ordered = 8; // completes in order at the target
+
+/// What gives access to remote memory.
+struct RemoteKey {
+	u32 id = 0; // TokenID, 20 bits
+	u32 value = 0; // TokenValue
+	bool has_value = true;
+
+	/// Of a verbs rkey: TokenID << 12 | TokenValue
+	static constexpr RemoteKey of_rkey(u32 rkey)
+	{
+		return { rkey >> 12, rkey & 0xfff };
+	}
+};
 
 /// A work request without its data.
 struct WorkRequest {
 	Op op = Op::send;
 	u8 flags = 0; // wr_*
+	u8 order = 1; // place order: 0 none, 1 relaxed, 2 strong
+	u8 hint = 0; // which member of a jetty group
 	u64 wr_id = 0;
-	u64 imm = 0; // SEND_IMM, WRITE_IMM: as it goes over the wire
-	u32 inv_rkey = 0; // SEND_INV
-	u32 rkey = 0;
+	u64 imm = 0; // SEND_IMM, WRITE_IMM: as it goes over the wire; WRITE_NOTIFY: stored
+	RemoteKey key; // SEND_INV: what to invalidate
+	RemoteKey notify_key; // WRITE_NOTIFY
+	u64 notify_addr = 0;
 	u64 remote_addr = 0;
-	u64 operand[2] = {}; // CAS: swap, compare; FAA: addend
+	u32 operand_bytes = 8; // atomics: 4 or 8
+	u64 operand[2] = {}; // CAS: swap, compare; others: one
 };
 
 /// What is the same for all elements of a queue.
 struct SqeParams {
 	u32 remote_jetty = 0;
+	u32 remote_token = 0; // of the jetty; Sends carry it when has_token
+	bool has_token = false;
 };
 
 /// Shape of a request that passed its checks.
@@ -106,9 +152,10 @@ int shape_sges(const WorkRequest &wr, std::span<const S> sges, u32 queue_max_sge
 	if (shape.payload > UBOE_MAX_MSG)
 		return EINVAL;
 	if (t.operands) {
-		if (shape.sges != 1 || shape.payload != 8 || wr.remote_addr % 8)
+		if (shape.sges != 1 || shape.payload != wr.operand_bytes ||
+		    wr.remote_addr % wr.operand_bytes)
 			return EINVAL;
-		shape.bytes = UBOE_SQE_ATOMIC_DATA + 8u * t.operands;
+		shape.bytes = UBOE_SQE_ATOMIC_DATA + wr.operand_bytes * t.operands;
 	} else {
 		shape.bytes = t.ctrl + shape.sges * UBOE_SGE_SIZE;
 	}
@@ -127,7 +174,8 @@ inline int shape_inline(const WorkRequest &wr, u64 total, u32 queue_max_inline, 
 	return 0;
 }
 
-namespace detail {
+namespace detail
+{
 
 inline void put32(std::byte *p, u32 v)
 {
@@ -141,26 +189,45 @@ inline void put64(std::byte *p, u64 v)
 	std::memcpy(p, &v, sizeof(v));
 }
 
-// TokenID << 12 | TokenValue, as a verbs rkey has them
-constexpr u32 token_id(u32 rkey)
+/// What follows the common control part in some operations.
+inline void put_extra(std::byte *to, const WorkRequest &wr, const SqeParams &params)
 {
-	return rkey >> 12;
+	if (wr.op == Op::write_imm) {
+		put64(to, wr.imm);
+		put32(to + 8, params.remote_jetty);
+		put32(to + 12, params.remote_token);
+	} else if (wr.op == Op::write_notify) {
+		put32(to, wr.notify_key.id);
+		put32(to + 4, wr.notify_key.value);
+		put64(to + 8, wr.notify_addr);
+		put64(to + 16, wr.imm);
+		put64(to + 24, 0);
+	}
 }
-constexpr u32 token_value(u32 rkey)
+
+/// The 64-bit word whose meaning depends on the operation.
+inline u64 address_word(const WorkRequest &wr)
 {
-	return rkey & 0xfff;
+	switch (wr.op) {
+	case Op::send_imm:
+		return wr.imm;
+	case Op::send_inv:
+		return u64{ wr.key.value } << 32 | wr.key.id;
+	default:
+		return traits(wr.op).one_sided ? wr.remote_addr : 0;
+	}
 }
 
 } // namespace detail
 
-/// Writes the control part of an element to @p to (48 or 64 bytes).
+/// Writes the control part of an element to @p to (48 to 80 bytes).
 /// @p pi: index of its first block; @p owner_bit: depth of the ring.
 inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &params, u32 pi,
 			u32 depth, u32 sges, u32 inline_len, bool is_inline)
 {
 	using namespace detail;
 	const OpTraits &t = traits(wr.op);
-	u32 w0 = (pi & UBOE_SQE_IDX) | 1u << 16 /* relaxed order */ | 1u << 29 /* a jetty */;
+	u32 w0 = (pi & UBOE_SQE_IDX) | u32{ wr.order } << 16 | 1u << 29 /* a jetty */;
 
 	if (!(pi & depth))
 		w0 |= UBOE_SQE_OWNER;
@@ -172,27 +239,19 @@ inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &p
 		w0 |= UBOE_SQE_SOLICITED;
 	if (is_inline)
 		w0 |= UBOE_SQE_INLINE;
-	if (t.one_sided)
+	if (wr.flags & wr_ordered)
+		w0 |= UBOE_SQE_COMP_ORDER;
+	if (t.one_sided ? wr.key.has_value : params.has_token)
 		w0 |= UBOE_SQE_TOKEN_EN;
 	put32(to, w0);
-	put32(to + 4, u32{t.opcode} << 8 | inline_len << 22);
+	put32(to + 4, u32{ wr.hint } | u32{ t.opcode } << 8 | inline_len << 22);
 	put32(to + 8, sges << 24);
-	put32(to + 12, t.one_sided ? token_id(wr.rkey) : params.remote_jetty);
+	put32(to + 12, t.one_sided ? wr.key.id : params.remote_jetty);
 	std::memset(to + 16, 0, 16);
-	put32(to + 32, t.one_sided ? token_value(wr.rkey) : 0);
+	put32(to + 32, t.one_sided ? wr.key.value : params.remote_token);
 	put32(to + 36, 0);
-	u64 addr = wr.remote_addr;
-	if (!t.one_sided)
-		addr = wr.op == Op::send_imm ? wr.imm :
-		       wr.op == Op::send_inv ? u64{token_value(wr.inv_rkey)} << 32 |
-						       token_id(wr.inv_rkey) :
-					       0;
-	put64(to + 40, addr);
-	if (t.ctrl == UBOE_SQE_CTRL_IMM) {
-		put64(to + 48, wr.imm);
-		put32(to + 56, params.remote_jetty);
-		put32(to + 60, 0);
-	}
+	put64(to + 40, address_word(wr));
+	put_extra(to + UBOE_SQE_CTRL, wr, params);
 }
 
 /// Writes the SGEs (and operands) behind the control part at @p to.
@@ -210,8 +269,11 @@ template <class S> void put_sges(std::byte *to, const WorkRequest &wr, std::span
 		put64(p + 8, s.addr);
 		p += UBOE_SGE_SIZE;
 	}
-	for (u32 i = 0; i < t.operands; ++i)
-		put64(to + UBOE_SQE_ATOMIC_DATA + 8 * i, wr.operand[i]);
+	for (u32 i = 0; i < t.operands; ++i) {
+		const u64 v = le(wr.operand[i]);
+
+		std::memcpy(to + UBOE_SQE_ATOMIC_DATA + wr.operand_bytes * i, &v, wr.operand_bytes);
+	}
 }
 
 } // namespace uboe

@@ -6,12 +6,14 @@
 
 #include <cstdlib>
 
-#include "base.hpp"
+#include "rings/base.hpp"
 
-namespace uboe {
+namespace uboe
+{
 
-template <class T> class IdTable {
-public:
+template <class T> class IdTable
+{
+      public:
 	IdTable() = default;
 	~IdTable()
 	{
@@ -53,7 +55,7 @@ public:
 		return true;
 	}
 
-private:
+      private:
 	static constexpr u32 leaf_bits = 10;
 	static constexpr u32 leaf_mask = (1u << leaf_bits) - 1;
 

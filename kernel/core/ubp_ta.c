@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What the channel asks of the transaction layer: packets to send, answers, waits. */
+#include "ubp_ta.h"
+
+bool ubp_ta_next(struct ubp_tp *tp, struct ubp_txd *d)
+{
+	if (tp->open_kind == UBP_TX_REQUEST)
+		return ubp_ini_next(tp, d);
+	if (ubp_rsp_next(tp, d))
+		return true;
+	return tp->open_kind == 0 && tp->state == UBP_TP_OPEN && ubp_ini_next(tp, d);
+}
+
+bool ubp_ta_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
+{
+	if (d->kind == UBP_TX_REQUEST)
+		ubp_ini_commit(tp, d, psn);
+	else
+		ubp_rsp_commit(tp, d);
+	return true;
+}
+
+bool ubp_ta_more(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	return d->kind == UBP_TX_REQUEST && ubp_ini_more(tp, d);
+}
+
+u32 ubp_ta_cost(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	return d->kind == UBP_TX_REQUEST ? ubp_ini_cost(tp, d) : 1;
+}
+
+void ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
+{
+	if (d->kind == UBP_TX_REQUEST)
+		ubp_ini_headers(tp, d, h);
+	else
+		ubp_rsp_headers(tp, d, h);
+}
+
+bool ubp_ta_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
+{
+	if (d->kind == UBP_TX_REQUEST)
+		return ubp_ini_payload(tp, d, dst, len);
+	return ubp_rsp_payload(tp, d, dst, len);
+}
+
+void ubp_ta_acked(struct ubp_tp *tp, const struct ubp_txd *d)
+{
+	struct ubp_rsp *r = &tp->rsp;
+
+	/*
+	 * Answers are sent and acknowledged in the order of the table. One that
+	 * became an error while it was sent again has two last packets.
+	 */
+	if (d->kind == UBP_TX_RESPONSE && d->flags & UBP_TXF_LAST && r->rce_head != r->rce_next &&
+	    d->idx == (r->rce_head & tp->jetty->rct_mask))
+		r->rce_head++;
+}
+
+void ubp_ta_deliver(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
+		    enum ubp_ta_err err)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	if (tp->rsp.blocked == UB_RSPST_ERROR ||
+	    (j->state != UBOE_JS_RTR && j->state != UBOE_JS_READY))
+		return;
+	if (!ubp_ta_is_response(ta->op) || err == UBP_TA_OPCODE) {
+		ubp_rsp_request(tp, t, ta, err);
+		return;
+	}
+	if (err)
+		ubp_stat(tp->dev, UBP_D_TA_HEADER);
+	else
+		ubp_ini_response(tp, t, ta);
+	/* answers take TPMSNs too; a refused request before them must stay refused */
+	if (t->last && !tp->rsp.blocked && !tp->rsp.in_msg)
+		tp->rsp.exec_msn = ubp_psn_add(t->msn, 1);
+}
+
+void ubp_ta_opened(struct ubp_tp *tp)
+{
+	struct ubp_dev *dev = tp->dev;
+
+	dev->ops->event(dev, UBOE_EV_JETTY, UBOE_EV_SUB_ESTABLISHED, tp->jetty->id);
+	if (tp->jetty->state == UBOE_JS_READY)
+		ubp_tp_output(tp);
+}
+
+void ubp_ta_lost(struct ubp_tp *tp)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	/* without work there is nobody to tell yet: the next kick finds out */
+	ubp_jetty_need_kick(j, true);
+	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
+	if (j->state == UBOE_JS_READY && j->ini && ubp_ini_has_work(j))
+		ubp_ini_fail_head(j, UBOE_CQE_ACK_TIMEOUT, 0);
+}
+
+void ubp_ta_gone(struct ubp_tp *tp)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	if (!j->dead)
+		ubp_rsp_flush(j); /* the rest of a half-received Send will not come */
+}
+
+/*
+ * A peer that acknowledged a Read and went away before it answered: nothing is
+ * in flight then, so no retransmission finds out. UBP_NEVER: no such wait
+ */
+static u64 ubp_ta_answer_deadline(const struct ubp_tp *tp)
+{
+	const struct ubp_ini *ini = tp->jetty->ini;
+
+	if (ini->rd_head == ini->rd_tail || !tp->lost_after || tp->snd_una != tp->snd_nxt)
+		return UBP_NEVER;
+	return max_t(u64, ini->answer_at, tp->rto_base) + tp->lost_after;
+}
+
+u64 ubp_ta_deadline(const struct ubp_tp *tp)
+{
+	const struct ubp_ini *ini = tp->jetty->ini;
+
+	return ini ? min_t(u64, ini->rnr_at, ubp_ta_answer_deadline(tp)) : UBP_NEVER;
+}
+
+void ubp_ta_timer(struct ubp_tp *tp)
+{
+	if (ubp_ta_answer_deadline(tp) <= tp->now) {
+		ubp_tp_lost(tp);
+		return;
+	}
+	tp->jetty->ini->rnr_at = UBP_NEVER;
+	ubp_tp_output(tp);
+}
+
+bool ubp_ta_idle(struct ubp_tp *tp)
+{
+	struct ubp_jetty *j = tp->jetty;
+
+	/* whoever holds the queue back (answer, window, RNR) also wakes the engine */
+	if (j->state != UBOE_JS_READY || !j->ini || j->ini->head + UBP_MSG_WIN == j->ini->tail ||
+	    j->ini->next != j->ini->tail)
+		return false;
+	if (j->kick_armed)
+		return false;
+	ubp_jetty_need_kick(j, true);
+	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
+	if (!ubp_ini_posted(j))
+		return false;
+	ubp_jetty_need_kick(j, false);
+	return true;
+}
+
+void ubp_ta_later(struct ubp_tp *tp)
+{
+	tp->dev->ops->engine_later(tp->jetty);
+}

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "endpoint.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace uboe::inproc
+{
+
+namespace
+{
+
+constexpr u64 ns_per_ms = 1000000;
+constexpr u64 never = ~u64{ 0 };
+constexpr u64 poller_grace_ns = ns_per_ms; // who polled within it will poll again
+constexpr unsigned rounds_per_turn = 16; // then others get the lock
+constexpr unsigned slices_per_kick = 64; // then the engine goes on without the caller
+
+constexpr u32 first_well_known_jetty = 2; // 0 is the transport's, 1 for management
+constexpr u32 first_jetty = 1024;
+
+u64 monotonic_ns()
+{
+	timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return static_cast<u64>(t.tv_sec) * 1000000000 + static_cast<u64>(t.tv_nsec);
+}
+
+constexpr u64 key(u32 object, u32 id)
+{
+	return u64{ object } << 32 | id;
+}
+
+Endpoint *home(ubp_dev *dev)
+{
+	return static_cast<Endpoint *>(dev->home);
+}
+
+std::mutex registry_lock; // guards what registry() returns
+
+std::map<Address, std::weak_ptr<Endpoint>> &registry()
+{
+	// never destroyed: contexts may outlive static objects
+	static auto *map = new std::map<Address, std::weak_ptr<Endpoint>>;
+
+	return *map;
+}
+
+} // namespace
+
+// What the core asks of its home; all of it with lock_ held.
+struct Endpoint::Ops {
+	static u64 now(ubp_dev *)
+	{
+		return monotonic_ns();
+	}
+
+	static u32 random(ubp_dev *)
+	{
+		u32 v = 0;
+
+		while (getrandom(&v, sizeof(v), 0) != sizeof(v))
+			;
+		return v;
+	}
+
+	static void *zalloc(ubp_dev *, size_t len)
+	{
+		return std::calloc(1, len);
+	}
+	static void free_later(ubp_dev *d, void *p)
+	{
+		home(d)->garbage_.push_back(p);
+	}
+	static void *bus_map(ubp_dev *, u64 bus, u64)
+	{
+		return reinterpret_cast<void *>(bus);
+	}
+
+	// A segment is one chunk of this process
+	static int seg_map(ubp_dev *, ubp_seg *seg, u64 pbl)
+	{
+		seg->chunk = static_cast<void **>(std::malloc(sizeof(void *)));
+		if (!seg->chunk)
+			return -ENOMEM;
+		seg->chunk[0] = reinterpret_cast<void *>(pbl);
+		return 0;
+	}
+
+	static void seg_unmap(ubp_dev *, ubp_seg *seg)
+	{
+		std::free(seg->chunk);
+	}
+	static int path_init(ubp_dev *, ubp_path *)
+	{
+		return 0;
+	}
+	static void path_exit(ubp_dev *, ubp_path *)
+	{
+	}
+
+	static bool tx_alloc(ubp_dev *d, ubp_path *path, u32 len, ubp_txbuf *buf)
+	{
+		Block *b = home(d)->pool_.take();
+
+		if (!b) {
+			if (path->tp)
+				home(d)->starved_.push_back(ubp_tp_number(path->tp));
+			return false;
+		}
+		b->len = len;
+		*buf = { b->packet(path->v4), len, b };
+		return true;
+	}
+
+	static void tx_send(ubp_dev *d, ubp_path *path, ubp_txbuf *buf)
+	{
+		Address to;
+
+		std::memcpy(to.bytes.data(), path->raddr, to.bytes.size());
+		home(d)->socket_.send(static_cast<Block *>(buf->cookie), to, path->dport);
+	}
+
+	static void tx_free(ubp_dev *d, ubp_txbuf *buf)
+	{
+		home(d)->pool_.give(static_cast<Block *>(buf->cookie));
+	}
+
+	static void rx_free(ubp_dev *d, void *cookie)
+	{
+		home(d)->pool_.give(static_cast<Block *>(cookie));
+	}
+
+	// A channel's home pointer holds the deadline under which it is in timers_
+	static void timer(ubp_tp *tp, u64 when)
+	{
+		Endpoint *e = home(ubp_tp_dev(tp));
+
+		timer_cancel(tp);
+		e->timers_.emplace(when, tp);
+		ubp_tp_set_home(tp, reinterpret_cast<void *>(when));
+	}
+
+	static void timer_cancel(ubp_tp *tp)
+	{
+		Endpoint *e = home(ubp_tp_dev(tp));
+
+		e->timers_.erase({ reinterpret_cast<u64>(ubp_tp_home(tp)), tp });
+	}
+
+	static void engine_later(ubp_jetty *j)
+	{
+		home(ubp_jetty_dev(j))->later_.push_back(ubp_jetty_id(j));
+	}
+
+	static void jfc_event(ubp_jfc *jfc)
+	{
+		static_cast<Sink *>(ubp_jfc_home(jfc))->completion(ubp_jfc_id(jfc));
+	}
+
+	static void event(ubp_dev *d, u32 type, u32 sub, u32 num)
+	{
+		u32 object = UBOE_MBOX_JETTY;
+
+		if (type == UBOE_EV_JFR_LIMIT || (type == UBOE_EV_JETTY && sub == UBOE_EV_SUB_JFR))
+			object = UBOE_MBOX_JFR;
+		else if (type == UBOE_EV_JETTY && sub == UBOE_EV_SUB_JFC)
+			object = UBOE_MBOX_JFC;
+		if (Sink *s = home(d)->sink_of(object, num))
+			s->event(type, sub, num);
+	}
+
+	static constexpr ubp_ops table{
+		.now = now,
+		.random = random,
+		.zalloc = zalloc,
+		.free_later = free_later,
+		.bus_map = bus_map,
+		.seg_map = seg_map,
+		.seg_unmap = seg_unmap,
+		.path_init = path_init,
+		.path_exit = path_exit,
+		.tx_alloc = tx_alloc,
+		.tx_send = tx_send,
+		.tx_free = tx_free,
+		.rx_free = rx_free,
+		.timer = timer,
+		.timer_cancel = timer_cancel,
+		.engine_later = engine_later,
+		.jfc_event = jfc_event,
+		.event = event,
+	};
+};
+
+int Endpoint::get(const Address &address, std::shared_ptr<Endpoint> &out)
+{
+	const std::lock_guard hold(registry_lock);
+	std::weak_ptr<Endpoint> &known = registry()[address];
+
+	out = known.lock();
+	if (out)
+		return 0;
+	std::shared_ptr<Endpoint> fresh(new Endpoint(address));
+	if (int err = fresh->start())
+		return err;
+	known = fresh;
+	out = std::move(fresh);
+	return 0;
+}
+
+Endpoint::Endpoint(const Address &address)
+	: jetties(first_well_known_jetty, first_jetty, first_jetty + UBOE_MAX_JETTY),
+	  receive_queues(1, 1, 1 + UBOE_MAX_JETTY), completion_queues(1, 1, 1 + UBOE_MAX_JETTY),
+	  segments(1, 1, 1u << 20), address_(address), socket_(pool_), stats_(UBP_S_MAX)
+{
+}
+
+int Endpoint::start()
+{
+	ubp_config_defaults(&dev_.cfg);
+	if (int err = socket_.open(address_, dev_.cfg.udp_port, dev_.cfg.hop_limit))
+		return err;
+	// a window of packets has to fit the socket's buffer, where each takes
+	// about half as much again as it is long
+	dev_.cfg.window = static_cast<u16>(
+		std::clamp(std::bit_floor(socket_.receive_buffer() / 8192), 64u, 512u));
+	wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (wake_fd_ < 0)
+		return errno;
+	dev_.ops = &Ops::table;
+	dev_.stats = stats_.data();
+	dev_.home = this;
+	if (int err = ubp_dev_init(&dev_))
+		return -err;
+	dev_up_ = true;
+	thread_ = std::thread(&Endpoint::run, this);
+	return 0;
+}
+
+Endpoint::~Endpoint()
+{
+	if (thread_.joinable()) {
+		stop_ = true;
+		wake();
+		thread_.join();
+	}
+	if (dev_up_) {
+		ubp_dev_exit(&dev_);
+		end_section();
+	}
+	if (wake_fd_ >= 0)
+		close(wake_fd_);
+}
+
+u32 Endpoint::mtu_to(const Address &peer) const
+{
+	if (peer.is_v4() != address_.is_v4())
+		return 0;
+	const u32 fits = socket_.receive_buffer() / dev_.cfg.window / 3 * 2;
+	const u32 mtu = ubp_mtu_for_link(socket_.route_mtu(peer));
+
+	return std::min(mtu, std::max<u32>(std::bit_floor(fits), UB_MTU_MIN));
+}
+
+u64 Endpoint::counter(ubp_stat which) const
+{
+	return __atomic_load_n(&stats_[which], __ATOMIC_RELAXED);
+}
+
+int Endpoint::command(u32 object, u32 verb, u32 id, const void *in, u32 in_len, void *out,
+		      u32 out_len, Sink *sink)
+{
+	const Lock hold(lock_);
+	const int err =
+		-ubp_mbox_exec(&dev_, UBOE_MBOX_CMD(object, verb), id, in, in_len, out, out_len);
+
+	if (!err && verb == UBOE_MBOX_CREATE && sink) {
+		ubp_set_home(&dev_, object, id, sink);
+		sinks_[key(object, id)] = sink;
+	} else if (!err && verb == UBOE_MBOX_DESTROY) {
+		sinks_.erase(key(object, id));
+	}
+	end_section();
+	return err;
+}
+
+Sink *Endpoint::sink_of(u32 object, u32 id) const
+{
+	const auto it = sinks_.find(key(object, id));
+
+	return it == sinks_.end() ? nullptr : it->second;
+}
+
+void Endpoint::kick(u32 jetty)
+{
+	const Lock hold(lock_);
+	unsigned slices = 0;
+
+	while (ubp_drive_id(&dev_, jetty) > 0) {
+		if (++slices == slices_per_kick) {
+			ubp_leave_id(&dev_, jetty);
+			break;
+		}
+		receive();
+	}
+	end_section();
+}
+
+void Endpoint::progress()
+{
+	polls_.fetch_add(1, std::memory_order_relaxed);
+	const Lock hold(lock_, std::try_to_lock);
+
+	if (hold)
+		turn();
+}
+
+void Endpoint::park()
+{
+	parked_ = true;
+	wake();
+}
+
+void Endpoint::wake()
+{
+	const u64 one = 1;
+
+	(void)!write(wake_fd_, &one, sizeof(one));
+}
+
+void Endpoint::receive()
+{
+	socket_.flush();
+	for (Block *b : socket_.receive()) {
+		const ubp_rxpkt pkt{ b->packet(address_.is_v4()), b->len, b };
+
+		if (!ubp_rx(&dev_, &pkt))
+			pool_.give(b);
+	}
+}
+
+bool Endpoint::run_timers()
+{
+	if (timers_.empty())
+		return false;
+	const u64 now = monotonic_ns();
+	bool any = false;
+
+	while (!timers_.empty() && timers_.begin()->first <= now) {
+		ubp_tp *tp = timers_.begin()->second;
+
+		timers_.erase(timers_.begin());
+		ubp_timer(tp);
+		any = true;
+	}
+	return any;
+}
+
+bool Endpoint::run_engine()
+{
+	std::vector<u32> work, starved;
+
+	work.swap(later_);
+	starved.swap(starved_);
+	for (u32 id : work)
+		ubp_kick_id(&dev_, id);
+	for (u32 tpn : starved)
+		if (ubp_tp *tp = ubp_tp_find(&dev_, tpn))
+			ubp_resume(tp);
+	return !work.empty();
+}
+
+void Endpoint::turn()
+{
+	for (unsigned n = 0; n < rounds_per_turn; ++n) {
+		receive();
+		const bool timers = run_timers();
+		const bool engine = run_engine();
+
+		if (!timers && !engine)
+			break;
+	}
+	end_section();
+}
+
+// Before the lock is given up: packets leave, memory is freed, and the thread is
+// woken when it would sleep too long for what there is to do now.
+void Endpoint::end_section()
+{
+	socket_.flush();
+	for (void *p : garbage_)
+		std::free(p);
+	garbage_.clear();
+
+	if (next_due() < planned_) {
+		planned_ = 0;
+		wake();
+	}
+}
+
+// When the core has to be entered next if nothing happens; 0: at once
+u64 Endpoint::next_due() const
+{
+	if (!later_.empty())
+		return 0;
+	const u64 due = timers_.empty() ? never : timers_.begin()->first;
+
+	return starved_.empty() ? due : std::min(due, monotonic_ns() + ns_per_ms);
+}
+
+bool Endpoint::polled_lately()
+{
+	const u64 now = polls_.load(std::memory_order_relaxed);
+	const bool polled = now != polls_seen_;
+
+	polls_seen_ = now;
+	return !parked_.exchange(false) && polled;
+}
+
+void Endpoint::wait(u64 deadline)
+{
+	const u64 now = monotonic_ns();
+	const bool polled = polled_lately();
+	pollfd fds[2] = { { wake_fd_, POLLIN, 0 }, { socket_.fd(), POLLIN, 0 } };
+	timespec t;
+
+	if (polled)
+		deadline = std::min(deadline, now + poller_grace_ns);
+	const u64 ns = deadline > now ? std::min(deadline - now, 1000 * ns_per_ms) : 0;
+	t.tv_sec = static_cast<time_t>(ns / 1000000000);
+	t.tv_nsec = static_cast<long>(ns % 1000000000);
+	ppoll(fds, polled ? 1 : 2, &t, nullptr);
+	if (fds[0].revents) {
+		u64 n;
+		(void)!read(wake_fd_, &n, sizeof(n));
+	}
+}
+
+void Endpoint::run()
+{
+	while (!stop_) {
+		u64 due;
+		{
+			const Lock hold(lock_);
+
+			planned_ = 0;
+			turn();
+			due = next_due();
+			planned_ = due;
+		}
+		if (due)
+			wait(due);
+		else
+			std::this_thread::yield();
+	}
+}
+
+} // namespace uboe::inproc
