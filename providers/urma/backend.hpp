@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// What liburma needs of a device, at one address. The library owns the objects
+// that programs see and the queues' private parts; a backend makes the queues
+// themselves and moves the data. Errors are positive errno values.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ub/uboe_mbox.h>
+
+#include "rings/base.hpp"
+#include "inproc/address.hpp"
+
+namespace uboe::urma
+{
+
+using inproc::Address;
+
+/// What happens, at any time and in any thread. The callee must not call the
+/// backend.
+class Listener
+{
+      public:
+	/// An armed JFC has a completion.
+	virtual void completed(u32 jfc) = 0;
+	/// enum uboe_event and enum uboe_event_sub of ub/uboe_io.h
+	virtual void happened(u32 type, u32 sub, u32 number) = 0;
+
+      protected:
+	~Listener() = default;
+};
+
+/// Memory shared with the device; zeroed.
+struct CompletionRing {
+	u32 id = 0;
+	void *ring = nullptr; // depth CQEs
+	void *record = nullptr; // struct uboe_jfc_rec
+};
+
+struct ReceiveSpec {
+	u32 id = 0; // wanted number, 0: any
+	u32 depth = 0; // a power of two
+	u32 sge_shift = 0;
+	u32 jfc = 0;
+};
+
+struct ReceiveRing {
+	u32 id = 0;
+	void *slots = nullptr;
+	void *index = nullptr;
+	void *record = nullptr; // struct uboe_jfr_rec
+};
+
+struct JettySpec {
+	u32 id = 0; // wanted number, 0: any
+	u32 depth = 0; // base blocks, a power of two
+	u32 send_jfc = 0;
+	u32 receive_jfc = 0;
+	u32 jfr = 0;
+	u32 token = 0; // that peers must know, when has_token
+	bool has_token = false;
+	u8 min_rnr_timer = 0; // the code of urma_jfr_cfg
+	u8 rnr_retry = 0; // 0..6, 7: for ever
+	u8 err_timeout = 0; // 0..31
+};
+
+struct SendRing {
+	u32 id = 0;
+	void *ring = nullptr;
+	void *page = nullptr; // jetty page of ub/uboe_io.h
+};
+
+struct SegmentSpec {
+	u32 id = 0; // TokenID that was reserved before
+	u64 va = 0; // address that peers use
+	void *memory = nullptr;
+	u64 length = 0;
+	u8 access = 0; // UBOE_ACC_*
+	u32 token = 0;
+	bool needs_token = true;
+};
+
+/// Sizes and abilities that differ from device to device.
+struct Traits {
+	u32 max_mtu = 0; // bytes of payload
+	bool active = false;
+};
+
+class Backend
+{
+      public:
+	virtual ~Backend() = default;
+
+	virtual Traits traits() const = 0;
+
+	virtual int create_jfc(u32 depth, CompletionRing &out) = 0;
+	virtual void destroy_jfc(const CompletionRing &r) = 0;
+	virtual int create_jfr(const ReceiveSpec &spec, ReceiveRing &out) = 0;
+	/// Event when fewer receives than @p limit are posted; 0: none.
+	virtual int limit_jfr(u32 id, u32 limit) = 0;
+	virtual void destroy_jfr(const ReceiveRing &r) = 0;
+
+	/// A jetty that takes receives and is bound to nobody.
+	virtual int create_jetty(const JettySpec &spec, SendRing &out) = 0;
+	/// Binds it: from now on it receives, and sends once the peer answers.
+	virtual int connect(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty) = 0;
+	/// As after create_jetty(); the ring starts anew.
+	virtual int reset(const JettySpec &spec, const SendRing &r) = 0;
+	/// Everything posted completes with an error.
+	virtual int fail(u32 id) = 0;
+	virtual int has_failed(u32 id, bool &failed) = 0;
+	virtual void destroy_jetty(const SendRing &r) = 0;
+
+	virtual int reserve_token_id(u32 &id) = 0;
+	virtual void release_token_id(u32 id) = 0;
+	virtual int create_segment(const SegmentSpec &spec) = 0;
+	virtual void destroy_segment(u32 id) = 0;
+
+	virtual void kick(u32 jetty) = 0;
+	/// A program polls and found nothing.
+	virtual void progress() = 0;
+	/// A program is about to sleep until a completion event.
+	virtual void park() = 0;
+};
+
+/// The in-process device at @p address.
+int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out);
+
+} // namespace uboe::urma

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// Backend on the in-process device: queues are plain memory, commands are calls.
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backend.hpp"
+#include "inproc/endpoint.hpp"
+
+namespace uboe::urma
+{
+
+namespace
+{
+
+constexpr u32 reads_in_progress = 32; // Reads and atomics of one jetty
+constexpr u8 rc_table_shift = 6; // 64 entries: twice as many as a peer may have
+
+// Times of the codes of min_rnr_timer in units of 10 us, code 0 is the longest
+// (IBTA 1.3 9.7.5.2.8, which URMA took over)
+constexpr u16 rnr_10us[32] = { 0,    1,	   2,	 3,    4,    6,	    8,	   12,	  16,	 24,   32,
+			       48,   64,   96,	 128,  192,  256,   384,   512,	  768,	 1024, 1536,
+			       2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152 };
+constexpr u32 rnr_longest_10us = 65536;
+
+/// The device's code, 2 us << code, that is not shorter.
+u8 rnr_code(u8 code)
+{
+	const u32 us = 10 * (code ? rnr_10us[code & 31] : rnr_longest_10us);
+	u8 n = 0;
+
+	while (n < UB_RNR_TIMER_MAX && 2u << n < us)
+		++n;
+	return n;
+}
+
+/// err_timeout is the time of one try; a channel gets eight, with backoff.
+u64 timeout_ns(u8 err_timeout)
+{
+	return err_timeout ? (u64{ 4096 } << err_timeout) * 8 * 4 : 0;
+}
+
+u64 bus(const void *p)
+{
+	return reinterpret_cast<u64>(p);
+}
+
+/// Zeroed, page-aligned; rings of some size become huge only when touched.
+void *ring_alloc(std::size_t bytes)
+{
+	void *p = std::aligned_alloc(4096, (bytes + 4095) & ~std::size_t{ 4095 });
+
+	if (p)
+		std::memset(p, 0, bytes);
+	return p;
+}
+
+bool is_mapped(const void *p, u64 length)
+{
+	const u64 page = static_cast<u64>(sysconf(_SC_PAGESIZE));
+	u64 at = bus(p) & ~(page - 1);
+	const u64 end = bus(p) + length;
+	unsigned char present[1024];
+
+	while (at < end) {
+		const u64 n = std::min<u64>(end - at, page * sizeof(present));
+
+		if (mincore(reinterpret_cast<void *>(at), n, present))
+			return false;
+		at += page * sizeof(present);
+	}
+	return true;
+}
+
+class InprocBackend final : public Backend, private inproc::Sink
+{
+      public:
+	InprocBackend(std::shared_ptr<inproc::Endpoint> device, Listener &listener)
+		: device_(std::move(device)), listener_(listener), domain_(device_->new_domain())
+	{
+	}
+
+	Traits traits() const override
+	{
+		return { device_->mtu_to(device_->address()), true };
+	}
+
+	int create_jfc(u32 depth, CompletionRing &out) override
+	{
+		uboe_jfc_ctx ctx{};
+		const auto id = device_->completion_queues.take();
+
+		if (!id)
+			return ENOSPC;
+		out = { *id, ring_alloc(sizeof(uboe_cqe) * depth),
+			ring_alloc(sizeof(uboe_jfc_rec)) };
+		ctx.shift = static_cast<u8>(log2_pow2(depth));
+		ctx.base = bus(out.ring);
+		ctx.rec = bus(out.record);
+		int err = out.ring && out.record ? 0 : ENOMEM;
+		if (!err)
+			err = device_->create(UBOE_MBOX_JFC, *id, ctx, this);
+		if (err)
+			free_jfc(out);
+		return err;
+	}
+
+	void destroy_jfc(const CompletionRing &r) override
+	{
+		device_->destroy(UBOE_MBOX_JFC, r.id);
+		free_jfc(r);
+	}
+
+	int create_jfr(const ReceiveSpec &spec, ReceiveRing &out) override
+	{
+		uboe_jfr_ctx ctx{};
+
+		if (int err = number(device_->receive_queues, spec.id, out.id))
+			return err;
+		out.slots =
+			ring_alloc((std::size_t{ UBOE_SGE_SIZE } << spec.sge_shift) * spec.depth);
+		out.index = ring_alloc(sizeof(u32) * spec.depth);
+		out.record = ring_alloc(sizeof(uboe_jfr_rec));
+		ctx.shift = static_cast<u8>(log2_pow2(spec.depth));
+		ctx.sge_shift = static_cast<u8>(spec.sge_shift);
+		ctx.pd = domain_;
+		ctx.base = bus(out.slots);
+		ctx.idx = bus(out.index);
+		ctx.rec = bus(out.record);
+		ctx.jfcn = spec.jfc;
+		ctx.user_data = out.id;
+		int err = out.slots && out.index && out.record ? 0 : ENOMEM;
+		if (!err)
+			err = device_->create(UBOE_MBOX_JFR, out.id, ctx, this);
+		if (err)
+			free_jfr(out);
+		return err;
+	}
+
+	int limit_jfr(u32 id, u32 limit) override
+	{
+		uboe_jfr_ctx ctx{};
+
+		ctx.limit = limit;
+		return device_->modify(UBOE_MBOX_JFR, id, ctx, UBOE_RM_LIMIT);
+	}
+
+	void destroy_jfr(const ReceiveRing &r) override
+	{
+		device_->destroy(UBOE_MBOX_JFR, r.id);
+		free_jfr(r);
+	}
+
+	int create_jetty(const JettySpec &spec, SendRing &out) override
+	{
+		if (int err = number(device_->jetties, spec.id, out.id))
+			return err;
+		out.ring = ring_alloc(std::size_t{ UBOE_BB } * spec.depth);
+		out.page = ring_alloc(UBOE_JPAGE_SOFT_STRIDE);
+		int err = out.ring && out.page ? 0 : ENOMEM;
+		if (!err)
+			err = make(spec, out);
+		if (err)
+			free_jetty(out);
+		return err;
+	}
+
+	int connect(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty) override
+	{
+		uboe_rct_ctx rct{};
+		uboe_jetty_ctx jetty{};
+		int err = make_channel(id, spec, peer, peer_jetty);
+
+		if (err)
+			return err;
+		rct.shift = rc_table_shift;
+		rct.jetty = id;
+		rct.watermark = 1u << rc_table_shift;
+		err = device_->create(UBOE_MBOX_RCT, id, rct);
+		if (err == EEXIST)
+			err = 0;
+		jetty.state = UBOE_JS_RTR;
+		jetty.tpn = UB_TPN_RC(id);
+		jetty.rnr_timer = rnr_code(spec.min_rnr_timer);
+		jetty.rnr_retry = spec.rnr_retry;
+		jetty.max_rd = reads_in_progress;
+		jetty.access = UBOE_ACC_REMOTE_READ | UBOE_ACC_REMOTE_WRITE |
+			       UBOE_ACC_REMOTE_ATOMIC; // segments say what is allowed
+		if (!err)
+			err = device_->modify(UBOE_MBOX_JETTY, id, jetty,
+					      UBOE_JM_STATE | UBOE_JM_TPN | UBOE_JM_RNR_TIMER |
+						      UBOE_JM_RNR_RETRY | UBOE_JM_MAX_RD |
+						      UBOE_JM_ACCESS);
+		jetty.state = UBOE_JS_READY;
+		if (!err)
+			err = device_->modify(UBOE_MBOX_JETTY, id, jetty, UBOE_JM_STATE);
+		if (err)
+			device_->destroy(UBOE_MBOX_TP, UB_TPN_RC(id));
+		return err;
+	}
+
+	int reset(const JettySpec &spec, const SendRing &r) override
+	{
+		unmake(r.id);
+		std::memset(r.page, 0, UBOE_JPAGE_SOFT_STRIDE);
+		return make(spec, r);
+	}
+
+	int fail(u32 id) override
+	{
+		uboe_jetty_ctx ctx{};
+
+		ctx.state = UBOE_JS_ERROR;
+		return device_->modify(UBOE_MBOX_JETTY, id, ctx, UBOE_JM_STATE);
+	}
+
+	int has_failed(u32 id, bool &failed) override
+	{
+		uboe_jetty_ctx ctx{};
+		const int err = device_->query(UBOE_MBOX_JETTY, id, ctx);
+
+		failed = !err && ctx.state == UBOE_JS_ERROR;
+		return err;
+	}
+
+	void destroy_jetty(const SendRing &r) override
+	{
+		unmake(r.id);
+		free_jetty(r);
+	}
+
+	int reserve_token_id(u32 &id) override
+	{
+		const auto n = device_->segments.take();
+
+		id = n.value_or(0);
+		return n ? 0 : ENOSPC;
+	}
+
+	void release_token_id(u32 id) override
+	{
+		device_->segments.give(id);
+	}
+
+	int create_segment(const SegmentSpec &spec) override
+	{
+		uboe_seg_ctx ctx{};
+
+		if (!is_mapped(spec.memory, spec.length))
+			return EFAULT;
+		ctx.va = spec.va;
+		ctx.len = spec.length;
+		ctx.pbl = bus(spec.memory);
+		ctx.chunk_shift = 62; // one chunk
+		ctx.token = spec.token;
+		ctx.pd = domain_;
+		ctx.access = spec.access;
+		ctx.flags = spec.needs_token ? 0 : UBOE_SEG_NO_TOKEN;
+		return device_->create(UBOE_MBOX_SEG, spec.id, ctx);
+	}
+
+	void destroy_segment(u32 id) override
+	{
+		device_->destroy(UBOE_MBOX_SEG, id);
+	}
+
+	void kick(u32 jetty) override
+	{
+		device_->kick(jetty);
+	}
+	void progress() override
+	{
+		device_->progress();
+	}
+	void park() override
+	{
+		device_->park();
+	}
+
+      private:
+	void completion(u32 jfc) override
+	{
+		listener_.completed(jfc);
+	}
+
+	void event(u32 type, u32 sub, u32 number) override
+	{
+		listener_.happened(type, sub, number);
+	}
+
+	static int number(inproc::Ids &ids, u32 wanted, u32 &out)
+	{
+		if (wanted) {
+			out = wanted;
+			return ids.take(wanted) ? 0 : EEXIST;
+		}
+		const auto any = ids.take();
+
+		out = any.value_or(0);
+		return any ? 0 : ENOSPC;
+	}
+
+	int make(const JettySpec &spec, const SendRing &r)
+	{
+		uboe_jetty_ctx ctx{};
+
+		ctx.state = UBOE_JS_INIT;
+		ctx.type = UBOE_JETTY_RC;
+		ctx.sq_shift = static_cast<u8>(log2_pow2(spec.depth));
+		ctx.flags = static_cast<u8>(UBOE_JETTY_SHARED_JFR | UBOE_JETTY_NATIVE |
+					    (spec.has_token ? UBOE_JETTY_TOKEN : 0));
+		ctx.pd = domain_;
+		ctx.sq_base = bus(r.ring);
+		ctx.page = bus(r.page);
+		ctx.tx_jfcn = spec.send_jfc;
+		ctx.rx_jfcn = spec.receive_jfc;
+		ctx.jfrn = spec.jfr;
+		ctx.token = spec.token;
+		ctx.user_data = r.id;
+		return device_->create(UBOE_MBOX_JETTY, r.id, ctx, this);
+	}
+
+	int make_channel(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty)
+	{
+		const u32 mtu = device_->mtu_to(peer);
+		uboe_tp_ctx tp{};
+
+		if (!mtu)
+			return ENETUNREACH;
+		std::memcpy(tp.laddr, device_->address().bytes.data(), sizeof(tp.laddr));
+		std::memcpy(tp.raddr, peer.bytes.data(), sizeof(tp.raddr));
+		tp.jetty = id;
+		tp.rmt_jetty = peer_jetty;
+		tp.sport = UB_UDP_PORT; // the socket's only one
+		tp.retrans = 0xff;
+		tp.mtu = static_cast<u16>(mtu);
+		tp.timeout_ns = timeout_ns(spec.err_timeout);
+		return device_->create(UBOE_MBOX_TP, UB_TPN_RC(id), tp);
+	}
+
+	void unmake(u32 id)
+	{
+		device_->destroy(UBOE_MBOX_JETTY, id);
+		device_->destroy(UBOE_MBOX_TP, UB_TPN_RC(id));
+	}
+
+	void free_jfc(const CompletionRing &r)
+	{
+		std::free(r.ring);
+		std::free(r.record);
+		device_->completion_queues.give(r.id);
+	}
+
+	void free_jfr(const ReceiveRing &r)
+	{
+		std::free(r.slots);
+		std::free(r.index);
+		std::free(r.record);
+		device_->receive_queues.give(r.id);
+	}
+
+	void free_jetty(const SendRing &r)
+	{
+		std::free(r.ring);
+		std::free(r.page);
+		device_->jetties.give(r.id);
+	}
+
+	const std::shared_ptr<inproc::Endpoint> device_;
+	Listener &listener_;
+	const u32 domain_;
+};
+
+} // namespace
+
+int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out)
+{
+	std::shared_ptr<inproc::Endpoint> device;
+
+	if (int err = inproc::Endpoint::get(address, device))
+		return err;
+	out = std::make_unique<InprocBackend>(std::move(device), listener);
+	return 0;
+}
+
+} // namespace uboe::urma

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// Posting: work requests become send queue elements.
+#include <cstring>
+
+#include "objects.hpp"
+#include "sges.hpp"
+
+namespace uboe::urma
+{
+
+namespace
+{
+
+/// A request taken apart: what goes into the element, and its data.
+struct Request {
+	WorkRequest wr;
+	LocalSges local;
+	const urma_sg_t *inline_data = nullptr;
+};
+
+using Translate = int (*)(const urma_jfs_wr_t &, const Context &, Request &);
+
+int local_data(const urma_sg_t &list, const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	if (!from.flag.bs.inline_flag)
+		return r.local.gather(list, c);
+	if (list.num_sge && !list.sge)
+		return EINVAL;
+	r.inline_data = &list;
+	return 0;
+}
+
+int remote_side(const urma_sge_t &e, Request &r)
+{
+	r.wr.remote_addr = e.addr;
+	return remote_key(e, r.wr.key);
+}
+
+int send(const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	r.wr.imm = from.send.imm_data;
+	r.wr.hint = from.send.target_hint;
+	return local_data(from.send.src, from, c, r);
+}
+
+int send_invalidate(const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	const Segment *s = Handles<Segment>::check(from.send.tseg);
+
+	if (!s)
+		return EINVAL;
+	r.wr.key = s->remote;
+	r.wr.hint = from.send.target_hint;
+	return local_data(from.send.src, from, c, r);
+}
+
+int write(const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	const urma_sg_t &to = from.rw.dst;
+
+	if (!to.sge || to.num_sge != 1)
+		return EINVAL;
+	r.wr.imm = from.rw.notify_data;
+	r.wr.hint = from.rw.target_hint;
+	if (int err = remote_side(to.sge[0], r))
+		return err;
+	return local_data(from.rw.src, from, c, r);
+}
+
+int write_notify(const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	const urma_sg_t &to = from.rw.dst;
+
+	if (!to.sge || to.num_sge != 2)
+		return EINVAL;
+	r.wr.imm = from.rw.notify_data;
+	r.wr.notify_addr = to.sge[1].addr;
+	if (int err = remote_side(to.sge[0], r))
+		return err;
+	if (int err = remote_key(to.sge[1], r.wr.notify_key))
+		return err;
+	// one flag says whether tokens travel: both segments have one, or neither
+	if (r.wr.key.has_value != r.wr.notify_key.has_value)
+		return EINVAL;
+	return local_data(from.rw.src, from, c, r);
+}
+
+int read(const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	const urma_sg_t &source = from.rw.src;
+
+	if (!source.sge || source.num_sge != 1 || from.flag.bs.inline_flag)
+		return EINVAL;
+	if (int err = remote_side(source.sge[0], r))
+		return err;
+	return r.local.gather(from.rw.dst, c);
+}
+
+int atomic(const urma_sge_t *remote, const urma_sge_t *local, const Context &c, Request &r)
+{
+	if (!remote || !local || (local->len != 4 && local->len != 8))
+		return EINVAL;
+	r.wr.operand_bytes = local->len;
+	if (int err = remote_side(*remote, r))
+		return err;
+	return r.local.add(*local, c);
+}
+
+int cas(const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	r.wr.operand[0] = from.cas.swap_data;
+	r.wr.operand[1] = from.cas.cmp_data;
+	return atomic(from.cas.dst, from.cas.src, c, r);
+}
+
+int fetch(const urma_jfs_wr_t &from, const Context &c, Request &r)
+{
+	r.wr.operand[0] = from.faa.operand;
+	return atomic(from.faa.dst, from.faa.src, c, r);
+}
+
+int nop(const urma_jfs_wr_t &, const Context &, Request &)
+{
+	return 0;
+}
+
+struct Row {
+	urma_opcode_t opcode;
+	Op op;
+	Translate translate;
+};
+
+constexpr Row rows[] = {
+	{ URMA_OPC_WRITE, Op::write, write },
+	{ URMA_OPC_WRITE_IMM, Op::write_imm, write },
+	{ URMA_OPC_WRITE_NOTIFY, Op::write_notify, write_notify },
+	{ URMA_OPC_READ, Op::read, read },
+	{ URMA_OPC_CAS, Op::cas, cas },
+	{ URMA_OPC_SWAP, Op::swap, fetch },
+	{ URMA_OPC_FADD, Op::faa, fetch },
+	{ URMA_OPC_FSUB, Op::fsub, fetch },
+	{ URMA_OPC_FAND, Op::fand, fetch },
+	{ URMA_OPC_FOR, Op::f_or, fetch },
+	{ URMA_OPC_FXOR, Op::fxor, fetch },
+	{ URMA_OPC_SEND, Op::send, send },
+	{ URMA_OPC_SEND_IMM, Op::send_imm, send },
+	{ URMA_OPC_SEND_INVALIDATE, Op::send_inv, send_invalidate },
+	{ URMA_OPC_NOP, Op::nop, nop },
+};
+
+const Row *find_row(urma_opcode_t opcode)
+{
+	for (const Row &r : rows)
+		if (r.opcode == opcode)
+			return &r;
+	return nullptr;
+}
+
+u8 flags_of(const urma_jfs_wr_flag_t &f)
+{
+	return static_cast<u8>(
+		(f.bs.complete_enable ? wr_signaled : 0) | (f.bs.fence ? wr_fence : 0) |
+		(f.bs.solicited_enable ? wr_solicited : 0) | (f.bs.comp_order ? wr_ordered : 0));
+}
+
+/// A native Send is one transport message (seed 003 4.3).
+bool too_long(Op op, const LocalSges &sges)
+{
+	u64 total = 0;
+
+	if (op != Op::send && op != Op::send_imm && op != Op::send_inv)
+		return false;
+	for (const LocalSge &s : sges.span())
+		total += s.length;
+	return total > UBOE_MAX_SLICE;
+}
+
+int append(Jetty &j, const urma_jfs_wr_t &from)
+{
+	const Row *row = find_row(from.opcode);
+	Request r;
+
+	if (!row)
+		return EOPNOTSUPP;
+	if (from.flag.bs.place_order > URMA_STRONG_ORDER || from.flag.bs.udf)
+		return EINVAL;
+	r.wr.op = row->op;
+	r.wr.order = static_cast<u8>(from.flag.bs.place_order);
+	r.wr.flags = flags_of(from.flag);
+	r.wr.wr_id = from.user_ctx;
+	if (int err = row->translate(from, j.context, r))
+		return err;
+	if (!r.inline_data)
+		return too_long(row->op, r.local) ? EINVAL : j.queue.append(r.wr, r.local.span());
+	return j.queue.append_inline(
+		r.wr, std::span<const urma_sge_t>(r.inline_data->sge, r.inline_data->num_sge),
+		[](const urma_sge_t &s) { return reinterpret_cast<const void *>(s.addr); },
+		[](const urma_sge_t &s) { return s.len; });
+}
+
+const char *reason(int err)
+{
+	return err == ENOMEM	 ? "the queue is full" :
+	       err == EOPNOTSUPP ? "opcode: not supported" :
+				   "an element, a size or a flag is wrong";
+}
+
+urma_status_t post(Jetty &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
+{
+	urma_status_t status = URMA_SUCCESS;
+	bool kick;
+	{
+		Hold hold(j.queue.lock());
+
+		j.queue.begin();
+		for (; wr; wr = wr->next) {
+			if (int err = append(j, *wr)) {
+				*bad = wr;
+				status = URMA_FAILED(err, "opcode 0x%x: %s", wr->opcode,
+						     reason(err));
+				break;
+			}
+		}
+		kick = j.queue.publish();
+	}
+	if (kick)
+		j.context.backend->kick(j.memory.id);
+	return status;
+}
+
+} // namespace
+
+} // namespace uboe::urma
+
+using namespace uboe::urma;
+
+urma_status_t urma_post_jetty_send_wr(urma_jetty_t *jetty, urma_jfs_wr_t *wr,
+				      urma_jfs_wr_t **bad_wr)
+{
+	Jetty *j = Handles<Jetty>::check(jetty);
+
+	if (!j || !wr || !bad_wr)
+		return URMA_FAILED(URMA_EINVAL, "%s",
+				   j ? "wr or bad_wr: null" : "jetty: not a jetty");
+	return post(*j, wr, bad_wr);
+}
+
+urma_status_t urma_post_jetty_recv_wr(urma_jetty_t *jetty, urma_jfr_wr_t *wr,
+				      urma_jfr_wr_t **bad_wr)
+{
+	Jetty *j = Handles<Jetty>::check(jetty);
+
+	if (!j || !wr || !bad_wr)
+		return URMA_FAILED(URMA_EINVAL, "%s",
+				   j ? "wr or bad_wr: null" : "jetty: not a jetty");
+	return post_receives(j->jfr, wr, bad_wr);
+}
