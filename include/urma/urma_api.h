@@ -152,7 +152,7 @@ urma_status_t urma_user_ctl(urma_context_t *ctx, urma_user_ctl_in_t *in, urma_us
 
 /*
  * Messages. One function of the program for the whole process; without it they go
- * to syslog. It is called while locks are held and must not call the library.
+ * to standard error. It is called while locks are held and must not call the library.
  */
 
 /**

@@ -110,20 +110,22 @@ End::End(unsigned eid_index, const Shape &shape)
 
 End::~End()
 {
+	const auto done = [](urma_status_t status) { EXPECT_EQ(status, URMA_SUCCESS); };
+
 	if (jetty && jetty->remote_jetty)
-		EXPECT_EQ(urma_unbind_jetty(jetty), URMA_SUCCESS);
+		done(urma_unbind_jetty(jetty));
 	if (target)
-		EXPECT_EQ(urma_unimport_jetty(target), URMA_SUCCESS);
+		done(urma_unimport_jetty(target));
 	if (remote)
-		EXPECT_EQ(urma_unimport_seg(remote), URMA_SUCCESS);
+		done(urma_unimport_seg(remote));
 	if (jetty)
-		EXPECT_EQ(urma_delete_jetty(jetty), URMA_SUCCESS);
+		done(urma_delete_jetty(jetty));
 	memory.reset();
-	EXPECT_EQ(urma_delete_jfr(jfr), URMA_SUCCESS);
-	EXPECT_EQ(urma_delete_jfc(jfc), URMA_SUCCESS);
+	done(urma_delete_jfr(jfr));
+	done(urma_delete_jfc(jfc));
 	if (jfce)
-		EXPECT_EQ(urma_delete_jfce(jfce), URMA_SUCCESS);
-	EXPECT_EQ(urma_delete_context(ctx), URMA_SUCCESS);
+		done(urma_delete_jfce(jfce));
+	done(urma_delete_context(ctx));
 }
 
 urma_rjetty_t End::describe() const
