@@ -62,10 +62,15 @@ struct ubp_txbuf {
 	void *cookie;
 };
 
-/* A received packet: @data points at the IP header, @len bytes are readable */
+/*
+ * A received packet: @data points at the IP header, @len bytes are readable.
+ * @csum_ok: somebody vouches for the UDP checksum, whatever the field holds: the
+ * sender's and the receiver's stack or device
+ */
 struct ubp_rxpkt {
 	const u8 *data;
 	u32 len;
+	bool csum_ok;
 	void *cookie;
 };
 

@@ -118,12 +118,14 @@ static u32 ubp_check_ipv6(const u8 *p, u32 len, struct ubp_encap *e)
 	return 0;
 }
 
-static bool ubp_csum_ok(const u8 *p, const struct ubp_encap *e)
+bool ubp_encap_csum_ok(const u8 *p, const struct ubp_encap *e)
 {
 	u32 alen = e->v4 ? 4 : 16;
 	u32 ulen = e->total - (e->hlen - UB_UDP_LEN);
 	u32 sum = UBP_IPPROTO_UDP + ulen;
 
+	if (!get_unaligned_be16(p + e->hlen - 2))
+		return true;
 	sum = ubp_sum(sum, e->saddr, alen);
 	sum = ubp_sum(sum, e->daddr, alen);
 	sum = ubp_sum(sum, p + e->hlen - UB_UDP_LEN, ulen);
@@ -156,8 +158,6 @@ u32 ubp_encap_check(const struct ubp_config *cfg, const u8 *p, u32 len, struct u
 	if ((e->total - e->hlen) & 3)
 		return UBP_D_LENGTH;
 	e->sport = get_unaligned_be16(udp);
-	if (cfg->verify_csum && get_unaligned_be16(udp + 6) && !ubp_csum_ok(p, e))
-		return UBP_D_UDP_CSUM;
 	return 0;
 }
 

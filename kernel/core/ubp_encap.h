@@ -44,6 +44,9 @@ void ubp_encap_fill(const struct ubp_path *path, u8 ecn, u8 *p, u32 total);
  */
 u32 ubp_encap_check(const struct ubp_config *cfg, const u8 *p, u32 len, struct ubp_encap *e);
 
+/* Is the UDP checksum of a packet that passed ubp_encap_check() right, or absent? */
+bool ubp_encap_csum_ok(const u8 *p, const struct ubp_encap *e);
+
 /* Does the packet come from the channel's peer and go to its own address? */
 bool ubp_encap_match(const struct ubp_encap *e, const struct ubp_path *path);
 

@@ -384,6 +384,9 @@ bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 	err = ubp_encap_check(&dev->cfg, pkt->data, pkt->len, &e);
 	if (err)
 		goto drop;
+	err = UBP_D_UDP_CSUM;
+	if (dev->cfg.verify_csum && !pkt->csum_ok && !ubp_encap_csum_ok(pkt->data, &e))
+		goto drop;
 	err = UBP_D_ICRC;
 	if (ubp_icrc_load(pkt->data + e.total - UB_ICRC_LEN, dev->cfg.icrc_be) !=
 	    ubp_icrc(pkt->data, e.total - UB_ICRC_LEN))

@@ -10,13 +10,11 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
-namespace
-{
+namespace {
 
-constexpr std::array<std::uint8_t, 12> v4_prefix{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+constexpr std::array<std::uint8_t, 12> v4_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::uint8_t loopback_count = 8;
 
 void add(std::vector<Address> &list, const Address &a)

@@ -14,8 +14,7 @@
 
 #include <netinet/in.h>
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
 struct Address {
 	std::array<std::uint8_t, 16> bytes{};

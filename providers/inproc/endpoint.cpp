@@ -14,14 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
-namespace
-{
+namespace {
 
 constexpr u64 ns_per_ms = 1000000;
-constexpr u64 never = ~u64{ 0 };
+constexpr u64 never = ~u64{0};
 constexpr u64 poller_grace_ns = ns_per_ms; // who polled within it will poll again
 constexpr unsigned rounds_per_turn = 16; // then others get the lock
 constexpr unsigned slices_per_kick = 64; // then the engine goes on without the caller
@@ -39,7 +37,7 @@ u64 monotonic_ns()
 
 constexpr u64 key(u32 object, u32 id)
 {
-	return u64{ object } << 32 | id;
+	return u64{object} << 32 | id;
 }
 
 Endpoint *home(ubp_dev *dev)
@@ -61,10 +59,7 @@ std::map<Address, std::weak_ptr<Endpoint>> &registry()
 
 // What the core asks of its home; all of it with lock_ held.
 struct Endpoint::Ops {
-	static u64 now(ubp_dev *)
-	{
-		return monotonic_ns();
-	}
+	static u64 now(ubp_dev *) { return monotonic_ns(); }
 
 	static u32 random(ubp_dev *)
 	{
@@ -75,18 +70,9 @@ struct Endpoint::Ops {
 		return v;
 	}
 
-	static void *zalloc(ubp_dev *, size_t len)
-	{
-		return std::calloc(1, len);
-	}
-	static void free_later(ubp_dev *d, void *p)
-	{
-		home(d)->garbage_.push_back(p);
-	}
-	static void *bus_map(ubp_dev *, u64 bus, u64)
-	{
-		return reinterpret_cast<void *>(bus);
-	}
+	static void *zalloc(ubp_dev *, size_t len) { return std::calloc(1, len); }
+	static void free_later(ubp_dev *d, void *p) { home(d)->garbage_.push_back(p); }
+	static void *bus_map(ubp_dev *, u64 bus, u64) { return reinterpret_cast<void *>(bus); }
 
 	// A segment is one chunk of this process
 	static int seg_map(ubp_dev *, ubp_seg *seg, u64 pbl)
@@ -98,17 +84,9 @@ struct Endpoint::Ops {
 		return 0;
 	}
 
-	static void seg_unmap(ubp_dev *, ubp_seg *seg)
-	{
-		std::free(seg->chunk);
-	}
-	static int path_init(ubp_dev *, ubp_path *)
-	{
-		return 0;
-	}
-	static void path_exit(ubp_dev *, ubp_path *)
-	{
-	}
+	static void seg_unmap(ubp_dev *, ubp_seg *seg) { std::free(seg->chunk); }
+	static int path_init(ubp_dev *, ubp_path *) { return 0; }
+	static void path_exit(ubp_dev *, ubp_path *) {}
 
 	static bool tx_alloc(ubp_dev *d, ubp_path *path, u32 len, ubp_txbuf *buf)
 	{
@@ -120,7 +98,7 @@ struct Endpoint::Ops {
 			return false;
 		}
 		b->len = len;
-		*buf = { b->packet(path->v4), len, b };
+		*buf = {b->packet(path->v4), len, b};
 		return true;
 	}
 
@@ -156,7 +134,7 @@ struct Endpoint::Ops {
 	{
 		Endpoint *e = home(ubp_tp_dev(tp));
 
-		e->timers_.erase({ reinterpret_cast<u64>(ubp_tp_home(tp)), tp });
+		e->timers_.erase({reinterpret_cast<u64>(ubp_tp_home(tp)), tp});
 	}
 
 	static void engine_later(ubp_jetty *j)
@@ -343,7 +321,8 @@ void Endpoint::receive()
 {
 	socket_.flush();
 	for (Block *b : socket_.receive()) {
-		const ubp_rxpkt pkt{ b->packet(address_.is_v4()), b->len, b };
+		// the kernel has checked what it does not show us
+		const ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, b};
 
 		if (!ubp_rx(&dev_, &pkt))
 			pool_.give(b);
@@ -432,7 +411,7 @@ void Endpoint::wait(u64 deadline)
 {
 	const u64 now = monotonic_ns();
 	const bool polled = polled_lately();
-	pollfd fds[2] = { { wake_fd_, POLLIN, 0 }, { socket_.fd(), POLLIN, 0 } };
+	pollfd fds[2] = {{wake_fd_, POLLIN, 0}, {socket_.fd(), POLLIN, 0}};
 	timespec t;
 
 	if (polled)

@@ -28,26 +28,23 @@ extern "C" {
 #include "pool.hpp"
 #include "socket.hpp"
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
 /// Receives what happens to an object. Called with the endpoint's lock held: it
 /// must not call the endpoint.
-class Sink
-{
-      public:
+class Sink {
+public:
 	/// The armed JFC @p jfc has a completion.
 	virtual void completion(u32 jfc) = 0;
 	/// enum uboe_event, enum uboe_event_sub, and the object's number.
 	virtual void event(u32 type, u32 sub, u32 number) = 0;
 
-      protected:
+protected:
 	~Sink() = default;
 };
 
-class Endpoint
-{
-      public:
+class Endpoint {
+public:
 	/// The endpoint at @p address, opened when it is not open yet.
 	/// 0 or an errno; EADDRINUSE when another process has the address.
 	static int get(const Address &address, std::shared_ptr<Endpoint> &out);
@@ -55,15 +52,9 @@ class Endpoint
 	Endpoint(const Endpoint &) = delete;
 	Endpoint &operator=(const Endpoint &) = delete;
 
-	const Address &address() const
-	{
-		return address_;
-	}
+	const Address &address() const { return address_; }
 	/// Protection domain for one context.
-	u32 new_domain()
-	{
-		return next_domain_.fetch_add(1) + 1;
-	}
+	u32 new_domain() { return next_domain_.fetch_add(1) + 1; }
 	/// Payload of packets to @p peer, bytes; 0: there is no route, or it is too narrow.
 	u32 mtu_to(const Address &peer) const;
 
@@ -79,7 +70,7 @@ class Endpoint
 		struct [[gnu::packed]] {
 			T ctx;
 			u32 mask;
-		} in = { ctx, mask };
+		} in = {ctx, mask};
 		static_assert(sizeof(in) == sizeof(T) + sizeof(mask));
 
 		return command(object, UBOE_MBOX_MODIFY, id, &in, sizeof(in), nullptr, 0, nullptr);
@@ -107,7 +98,7 @@ class Endpoint
 	Ids completion_queues;
 	Ids segments;
 
-      private:
+private:
 	struct Ops;
 	using Lock = std::unique_lock<std::mutex>;
 
@@ -128,7 +119,7 @@ class Endpoint
 	Sink *sink_of(u32 object, u32 id) const;
 
 	const Address address_;
-	std::atomic<u32> next_domain_{ 0 };
+	std::atomic<u32> next_domain_{0};
 	Pool pool_;
 	Socket socket_;
 	int wake_fd_ = -1;
@@ -146,10 +137,10 @@ class Endpoint
 
 	u64 planned_ = 0; // when the thread wakes up by itself; 0: it is awake
 
-	std::atomic<u64> polls_{ 0 };
+	std::atomic<u64> polls_{0};
 	u64 polls_seen_ = 0; // the thread's
-	std::atomic<bool> parked_{ false };
-	std::atomic<bool> stop_{ false };
+	std::atomic<bool> parked_{false};
+	std::atomic<bool> stop_{false};
 	std::thread thread_;
 };
 

@@ -9,12 +9,10 @@
 #include <optional>
 #include <vector>
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
-class Ids
-{
-      public:
+class Ids {
+public:
 	/// Numbers from @p first to @p end - 1; those below @p ordinary are given
 	/// only to who asks for them.
 	Ids(std::uint32_t first, std::uint32_t ordinary, std::uint32_t end)
@@ -58,7 +56,7 @@ class Ids
 		used_[id] = false;
 	}
 
-      private:
+private:
 	const std::uint32_t first_;
 	const std::uint32_t ordinary_;
 	std::mutex lock_;

@@ -14,8 +14,7 @@ extern "C" {
 #include "ub_wire.h"
 }
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
 struct Block {
 	static constexpr std::size_t lead = 64; // of which IP and UDP headers take the end
@@ -29,21 +28,14 @@ struct Block {
 	{
 		return (v4 ? UB_IPV4_LEN : UB_IPV6_LEN) + UB_UDP_LEN;
 	}
-	std::uint8_t *packet(bool v4)
-	{
-		return bytes + lead - headers(v4);
-	}
-	std::uint8_t *payload()
-	{
-		return bytes + lead;
-	}
+	std::uint8_t *packet(bool v4) { return bytes + lead - headers(v4); }
+	std::uint8_t *payload() { return bytes + lead; }
 };
 
 /// Grows as needed and never shrinks: what is in use is bounded by the channels'
 /// windows. Not thread-safe.
-class Pool
-{
-      public:
+class Pool {
+public:
 	Pool() = default;
 	Pool(const Pool &) = delete;
 	Pool &operator=(const Pool &) = delete;
@@ -67,12 +59,9 @@ class Pool
 		--in_use_;
 	}
 
-	std::size_t in_use() const
-	{
-		return in_use_;
-	}
+	std::size_t in_use() const { return in_use_; }
 
-      private:
+private:
 	static constexpr std::size_t slab = 32;
 
 	bool grow()

@@ -9,11 +9,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
-namespace
-{
+namespace {
 
 constexpr int socket_buffer = 4 << 20; // bytes; the kernel may give less
 constexpr int send_patience_ms = 10; // for a full send buffer
@@ -82,11 +80,15 @@ bool Socket::set_options(int ttl)
 	if (getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &size, &len))
 		return false;
 	receive_buffer_ = static_cast<std::uint32_t>(size);
+	// checksums are sent as zero, as the draft wants, and zero is accepted: the ICRC
+	// guards the packet
 	if (v4_)
 		return set(IPPROTO_IP, IP_MTU_DISCOVER, probe) && set(IPPROTO_IP, IP_RECVTOS, on) &&
-		       set(IPPROTO_IP, IP_TTL, ttl);
+		       set(IPPROTO_IP, IP_TTL, ttl) && set(SOL_SOCKET, SO_NO_CHECK, on);
 	return set(IPPROTO_IPV6, IPV6_V6ONLY, on) && set(IPPROTO_IPV6, IPV6_MTU_DISCOVER, probe) &&
-	       set(IPPROTO_IPV6, IPV6_RECVTCLASS, on) && set(IPPROTO_IPV6, IPV6_UNICAST_HOPS, ttl);
+	       set(IPPROTO_IPV6, IPV6_RECVTCLASS, on) &&
+	       set(IPPROTO_IPV6, IPV6_UNICAST_HOPS, ttl) && set(SOL_UDP, UDP_NO_CHECK6_TX, on) &&
+	       set(SOL_UDP, UDP_NO_CHECK6_RX, on);
 }
 
 int Socket::open(const Address &local, std::uint16_t port, int ttl)
@@ -152,7 +154,7 @@ void Socket::send(Block *b, const Address &to, std::uint16_t port)
 
 	m = {};
 	out_[i] = b;
-	out_iov_[i] = { b->payload(), b->len - Block::headers(v4_) };
+	out_iov_[i] = {b->payload(), b->len - Block::headers(v4_)};
 	m.msg_name = &out_addr_[i];
 	m.msg_namelen = to_sockaddr(to, port, out_addr_[i]);
 	m.msg_iov = &out_iov_[i];
@@ -175,7 +177,7 @@ void Socket::flush()
 			done += static_cast<unsigned>(n);
 			continue;
 		}
-		pollfd p{ fd_, POLLOUT, 0 };
+		pollfd p{fd_, POLLOUT, 0};
 		if (errno == EINTR)
 			continue;
 		if ((errno == EAGAIN || errno == ENOBUFS) && tries++ < 2 &&
@@ -194,7 +196,7 @@ void Socket::prepare_receive()
 	for (unsigned i = 0; i < batch; ++i) {
 		msghdr &m = in_msg_[i].msg_hdr;
 
-		in_iov_[i] = { in_[i]->payload(), Block::payload_max };
+		in_iov_[i] = {in_[i]->payload(), Block::payload_max};
 		m = {};
 		m.msg_name = &in_addr_[i];
 		m.msg_namelen = sizeof(in_addr_[i]);
@@ -259,7 +261,7 @@ std::span<Block *> Socket::receive()
 		ready_[got++] = in_[i];
 		in_[i] = fresh;
 	}
-	return { ready_.data(), got };
+	return {ready_.data(), got};
 }
 
 } // namespace uboe::inproc

@@ -15,42 +15,29 @@
 #include "address.hpp"
 #include "pool.hpp"
 
-namespace uboe::inproc
-{
+namespace uboe::inproc {
 
-class Socket
-{
-      public:
+class Socket {
+public:
 	static constexpr unsigned batch = 64;
 
-	explicit Socket(Pool &pool) : pool_(pool)
-	{
-	}
+	explicit Socket(Pool &pool) : pool_(pool) {}
 	~Socket();
 	Socket(const Socket &) = delete;
 	Socket &operator=(const Socket &) = delete;
 
 	/// 0 or an errno: EADDRINUSE, EADDRNOTAVAIL, EACCES, ...
 	int open(const Address &local, std::uint16_t port, int ttl);
-	int fd() const
-	{
-		return fd_;
-	}
+	int fd() const { return fd_; }
 	/// Bytes that may wait in the socket, the kernel's own share included.
-	std::uint32_t receive_buffer() const
-	{
-		return receive_buffer_;
-	}
+	std::uint32_t receive_buffer() const { return receive_buffer_; }
 
 	/// Takes the block over. A full batch is sent at once.
 	void send(Block *b, const Address &to, std::uint16_t port);
 	/// Sends what waits. A packet that the kernel does not take is lost, as on
 	/// any link.
 	void flush();
-	std::uint64_t send_errors() const
-	{
-		return send_errors_;
-	}
+	std::uint64_t send_errors() const { return send_errors_; }
 
 	/// Up to @ref batch packets that have arrived, each with the headers that
 	/// the core expects. The caller owns the blocks. Empty when there are none.
@@ -59,7 +46,7 @@ class Socket
 	/// MTU of the route to @p to, from the IP header on; 0 when there is none.
 	std::uint32_t route_mtu(const Address &to) const;
 
-      private:
+private:
 	// Room for one message of control data each: traffic class and TTL
 	struct alignas(cmsghdr) Control {
 		std::uint8_t bytes[2 * CMSG_SPACE(sizeof(int))];

@@ -14,8 +14,7 @@
 
 #include <ub/uboe_io.h>
 
-namespace uboe
-{
+namespace uboe {
 
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
@@ -95,41 +94,20 @@ constexpr u32 log2_pow2(u32 v)
 }
 
 /// View of a power-of-two ring of T; indices run freely over 32 bits.
-template <class T> class Ring
-{
-      public:
+template <class T> class Ring {
+public:
 	constexpr Ring() = default;
-	Ring(void *base, u32 depth) : base_(static_cast<T *>(base)), mask_(depth - 1)
-	{
-	}
+	Ring(void *base, u32 depth) : base_(static_cast<T *>(base)), mask_(depth - 1) {}
 
-	T &operator[](u32 index) const
-	{
-		return base_[index & mask_];
-	}
-	u32 depth() const
-	{
-		return mask_ + 1;
-	}
-	u32 mask() const
-	{
-		return mask_;
-	}
-	u32 shift() const
-	{
-		return log2_pow2(depth());
-	}
-	std::span<T> span() const
-	{
-		return { base_, depth() };
-	}
+	T &operator[](u32 index) const { return base_[index & mask_]; }
+	u32 depth() const { return mask_ + 1; }
+	u32 mask() const { return mask_; }
+	u32 shift() const { return log2_pow2(depth()); }
+	std::span<T> span() const { return {base_, depth()}; }
 	/// Elements from @p index up to the end of the storage.
-	u32 contiguous(u32 index) const
-	{
-		return depth() - (index & mask_);
-	}
+	u32 contiguous(u32 index) const { return depth() - (index & mask_); }
 
-      private:
+private:
 	T *base_ = nullptr;
 	u32 mask_ = 0;
 };

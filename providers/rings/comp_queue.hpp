@@ -11,8 +11,7 @@
 #include "rings/base.hpp"
 #include "rings/lock.hpp"
 
-namespace uboe
-{
+namespace uboe {
 
 /// Depth for @p cqe completions; EINVAL for 0 or above the device's limit.
 inline int comp_depth(u32 cqe, u32 &depth)
@@ -30,81 +29,35 @@ struct Cqe {
 	u32 w2;
 	const uboe_cqe *raw;
 
-	bool is_recv() const
-	{
-		return w0 & UBOE_CQE_RECV;
-	}
-	bool is_marker() const
-	{
-		return w0 & UBOE_CQE_FLUSH_DONE;
-	}
-	u32 opcode() const
-	{
-		return (w0 & UBOE_CQE_OPCODE) >> 4;
-	}
-	u32 status() const
-	{
-		return w0 >> 24;
-	}
-	u32 substatus() const
-	{
-		return (w0 & UBOE_CQE_SUBSTATUS) >> 16;
-	}
-	u32 entry() const
-	{
-		return w1 & UBOE_CQE_ENTRY;
-	}
-	JettyId local() const
-	{
-		return JettyId{ w1 >> 16 | (w2 & UBOE_CQE_ID_HI) << 16 };
-	}
-	u32 remote() const
-	{
-		return (w2 & UBOE_CQE_RMT_ID) >> 4;
-	}
-	u32 bytes() const
-	{
-		return le(raw->byte_cnt);
-	}
-	u32 imm_lo() const
-	{
-		return le(raw->imm_lo);
-	}
-	u32 imm_hi() const
-	{
-		return le(raw->imm_hi);
-	}
+	bool is_recv() const { return w0 & UBOE_CQE_RECV; }
+	bool is_marker() const { return w0 & UBOE_CQE_FLUSH_DONE; }
+	u32 opcode() const { return (w0 & UBOE_CQE_OPCODE) >> 4; }
+	u32 status() const { return w0 >> 24; }
+	u32 substatus() const { return (w0 & UBOE_CQE_SUBSTATUS) >> 16; }
+	u32 entry() const { return w1 & UBOE_CQE_ENTRY; }
+	JettyId local() const { return JettyId{w1 >> 16 | (w2 & UBOE_CQE_ID_HI) << 16}; }
+	u32 remote() const { return (w2 & UBOE_CQE_RMT_ID) >> 4; }
+	u32 bytes() const { return le(raw->byte_cnt); }
+	u32 imm_lo() const { return le(raw->imm_lo); }
+	u32 imm_hi() const { return le(raw->imm_hi); }
 };
 
-class CompQueue
-{
-      public:
+class CompQueue {
+public:
 	/// @p ring: zeroed, @p depth elements; @p rec: zeroed struct uboe_jfc_rec.
 	CompQueue(void *ring, u32 depth, void *rec, bool locked = true)
 		: ring_(ring, depth), rec_(static_cast<uboe_jfc_rec *>(rec)), lock_(locked)
 	{
 	}
 
-	SpinLock &lock()
-	{
-		return lock_;
-	}
-	u32 depth() const
-	{
-		return ring_.depth();
-	}
+	SpinLock &lock() { return lock_; }
+	u32 depth() const { return ring_.depth(); }
 
 	/// The oldest completion, nothing when there is none. It stays until next().
-	std::optional<Cqe> peek() const
-	{
-		return at(ci_);
-	}
+	std::optional<Cqe> peek() const { return at(ci_); }
 
 	/// Drops the oldest completion; the device learns of it by commit().
-	void next()
-	{
-		++ci_;
-	}
+	void next() { ++ci_; }
 
 	/// Tells the device how far we are.
 	void commit()
@@ -130,10 +83,7 @@ class CompQueue
 	}
 
 	/// An event was delivered: no request is outstanding.
-	void fired()
-	{
-		any_.store(false, std::memory_order_relaxed);
-	}
+	void fired() { any_.store(false, std::memory_order_relaxed); }
 
 	/// Removes each completion that @p matches, and hands it to @p removed.
 	/// The others keep their order and move towards the younger end.
@@ -165,10 +115,7 @@ class CompQueue
 
 	/// Goes on in another ring, into which the device has copied everything
 	/// that was not consumed, at the same indices.
-	void switch_ring(void *ring, u32 depth)
-	{
-		ring_ = Ring<uboe_cqe>(ring, depth);
-	}
+	void switch_ring(void *ring, u32 depth) { ring_ = Ring<uboe_cqe>(ring, depth); }
 
 	/// Test aid: value of the consumer index; the device starts at 0.
 	void start_at(u32 ci)
@@ -179,13 +126,10 @@ class CompQueue
 
 	u64 skipped = 0; // completions that belong to no known request
 
-      private:
+private:
 	// On the first lap valid elements have the owner bit set, on the second
 	// clear, and so on.
-	u32 owner(u32 index) const
-	{
-		return index & depth() ? 0 : UBOE_CQE_OWNER;
-	}
+	u32 owner(u32 index) const { return index & depth() ? 0 : UBOE_CQE_OWNER; }
 
 	std::optional<Cqe> at(u32 index) const
 	{
@@ -194,7 +138,7 @@ class CompQueue
 
 		if ((w0 & UBOE_CQE_OWNER) != owner(index))
 			return std::nullopt;
-		return Cqe{ w0, le(raw.w1), le(raw.w2), &raw };
+		return Cqe{w0, le(raw.w1), le(raw.w2), &raw};
 	}
 
 	void move(u32 from, u32 to)
@@ -211,8 +155,8 @@ class CompQueue
 	SpinLock lock_;
 	u32 ci_ = 0;
 	u32 committed_ = 0;
-	std::atomic<u32> sequence_{ 0 };
-	std::atomic<bool> any_{ false }; // armed for any completion
+	std::atomic<u32> sequence_{0};
+	std::atomic<bool> any_{false}; // armed for any completion
 };
 
 } // namespace uboe

@@ -8,12 +8,10 @@
 
 #include "rings/base.hpp"
 
-namespace uboe
-{
+namespace uboe {
 
-template <class T> class IdTable
-{
-      public:
+template <class T> class IdTable {
+public:
 	IdTable() = default;
 	~IdTable()
 	{
@@ -55,7 +53,7 @@ template <class T> class IdTable
 		return true;
 	}
 
-      private:
+private:
 	static constexpr u32 leaf_bits = 10;
 	static constexpr u32 leaf_mask = (1u << leaf_bits) - 1;
 

@@ -5,13 +5,11 @@
 
 #include <pthread.h>
 
-namespace uboe
-{
+namespace uboe {
 
 /// Spinning lock of one queue. A queue declared single-threaded skips it.
-class SpinLock
-{
-      public:
+class SpinLock {
+public:
 	explicit SpinLock(bool needed = true) : needed_(needed)
 	{
 		if (needed_)
@@ -36,51 +34,34 @@ class SpinLock
 			pthread_spin_unlock(&lock_);
 	}
 
-      private:
+private:
 	pthread_spinlock_t lock_{};
 	const bool needed_;
 };
 
-class Mutex
-{
-      public:
+class Mutex {
+public:
 	Mutex() = default;
-	~Mutex()
-	{
-		pthread_mutex_destroy(&lock_);
-	}
+	~Mutex() { pthread_mutex_destroy(&lock_); }
 	Mutex(const Mutex &) = delete;
 	Mutex &operator=(const Mutex &) = delete;
 
-	void lock()
-	{
-		pthread_mutex_lock(&lock_);
-	}
-	void unlock()
-	{
-		pthread_mutex_unlock(&lock_);
-	}
+	void lock() { pthread_mutex_lock(&lock_); }
+	void unlock() { pthread_mutex_unlock(&lock_); }
 
-      private:
+private:
 	pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
 /// Holds a lock for a scope.
-template <class L> class [[nodiscard]] Hold
-{
-      public:
-	explicit Hold(L &lock) : lock_(lock)
-	{
-		lock_.lock();
-	}
-	~Hold()
-	{
-		lock_.unlock();
-	}
+template <class L> class [[nodiscard]] Hold {
+public:
+	explicit Hold(L &lock) : lock_(lock) { lock_.lock(); }
+	~Hold() { lock_.unlock(); }
 	Hold(const Hold &) = delete;
 	Hold &operator=(const Hold &) = delete;
 
-      private:
+private:
 	L &lock_;
 };
 

@@ -17,29 +17,16 @@
 #include "rings/base.hpp"
 #include "rings/lock.hpp"
 
-namespace uboe
-{
+namespace uboe {
 
 struct RecvGeometry {
 	u32 depth = 0; // slots, power of two
 	u32 sge_shift = 0; // log2 of SGEs of a slot
 
-	u32 sges() const
-	{
-		return 1u << sge_shift;
-	}
-	std::size_t slot_bytes() const
-	{
-		return std::size_t{ UBOE_SGE_SIZE } << sge_shift;
-	}
-	std::size_t ring_bytes() const
-	{
-		return slot_bytes() * depth;
-	}
-	std::size_t index_bytes() const
-	{
-		return std::size_t{ 4 } * depth;
-	}
+	u32 sges() const { return 1u << sge_shift; }
+	std::size_t slot_bytes() const { return std::size_t{UBOE_SGE_SIZE} << sge_shift; }
+	std::size_t ring_bytes() const { return slot_bytes() * depth; }
+	std::size_t index_bytes() const { return std::size_t{4} * depth; }
 };
 
 /// Rounds up to what the device takes; EINVAL above a limit.
@@ -52,9 +39,8 @@ inline int recv_geometry(u32 wr, u32 sge, RecvGeometry &g)
 	return 0;
 }
 
-class RecvQueue
-{
-      public:
+class RecvQueue {
+public:
 	/// @p slots, @p index, @p rec: zeroed shared memory of the sizes above.
 	/// @p shared: completions come from more than one CQ.
 	/// valid() is false when memory was short.
@@ -68,18 +54,9 @@ class RecvQueue
 			reset();
 	}
 
-	bool valid() const
-	{
-		return wr_id_ && posted_ && free_;
-	}
-	SpinLock &lock()
-	{
-		return lock_;
-	}
-	const RecvGeometry &geometry() const
-	{
-		return geometry_;
-	}
+	bool valid() const { return wr_id_ && posted_ && free_; }
+	SpinLock &lock() { return lock_; }
+	const RecvGeometry &geometry() const { return geometry_; }
 
 	/// Adds a receive to the batch; publish() makes it visible. Under lock().
 	/// 0, EINVAL for too many SGEs or bytes, ENOMEM when all slots are in use.
@@ -102,7 +79,7 @@ class RecvQueue
 		for (const S &s : sges) {
 			if (!s.length)
 				continue;
-			*to++ = { le(u32{ s.length }), le(u32{ s.lkey }), le(u64{ s.addr }) };
+			*to++ = {le(u32{s.length}), le(u32{s.lkey}), le(u64{s.addr})};
 		}
 		for (; to != end; ++to)
 			*to = {};
@@ -114,10 +91,7 @@ class RecvQueue
 	}
 
 	/// Shows all appended receives to the device. Under lock().
-	void publish()
-	{
-		store_release(&rec_->pi, pi_);
-	}
+	void publish() { store_release(&rec_->pi, pi_); }
 
 	/// The receive in @p slot has completed: its id, and the slot is free again.
 	/// Nothing for a slot that was not posted: the caller ignores the completion.
@@ -137,10 +111,7 @@ class RecvQueue
 	}
 
 	/// Receives posted and not completed. Under lock().
-	u32 used() const
-	{
-		return geometry_.depth - (tail_.load() - head_);
-	}
+	u32 used() const { return geometry_.depth - (tail_.load() - head_); }
 
 	/// Forgets everything. Nothing may be in progress; all locks are held.
 	/// @p start: value of the indices; the device starts at 0.
@@ -156,11 +127,8 @@ class RecvQueue
 		publish();
 	}
 
-      private:
-	u32 mask() const
-	{
-		return geometry_.depth - 1;
-	}
+private:
+	u32 mask() const { return geometry_.depth - 1; }
 
 	const RecvGeometry geometry_;
 	std::byte *slots_;
@@ -173,7 +141,7 @@ class RecvQueue
 	SpinLock give_lock_;
 	u32 pi_ = 0;
 	u32 head_ = 0;
-	alignas(64) std::atomic<u32> tail_{ 0 };
+	alignas(64) std::atomic<u32> tail_{0};
 };
 
 } // namespace uboe

@@ -12,8 +12,7 @@
 #include "rings/lock.hpp"
 #include "rings/sqe.hpp"
 
-namespace uboe
-{
+namespace uboe {
 
 /// What we must remember of a request until it completes.
 struct SentWr {
@@ -62,9 +61,8 @@ inline int send_geometry(u32 wr, u32 sge, u32 inline_bytes, u32 ops, u32 device_
 	return 0;
 }
 
-class SendQueue
-{
-      public:
+class SendQueue {
+public:
 	/// @p ring: g.depth zeroed blocks; @p page: the jetty page, zeroed.
 	/// valid() is false when memory was short.
 	SendQueue(const SendGeometry &g, void *ring, void *page, bool use_dwqe, bool signal_all,
@@ -75,30 +73,12 @@ class SendQueue
 	{
 	}
 
-	bool valid() const
-	{
-		return bool(sent_);
-	}
-	SpinLock &lock()
-	{
-		return lock_;
-	}
-	u32 depth() const
-	{
-		return ring_.depth();
-	}
-	u32 max_inline() const
-	{
-		return max_inline_;
-	}
-	u32 max_sge() const
-	{
-		return max_sge_;
-	}
-	void set_remote(u32 jetty)
-	{
-		params_.remote_jetty = jetty & 0xfffffu;
-	}
+	bool valid() const { return bool(sent_); }
+	SpinLock &lock() { return lock_; }
+	u32 depth() const { return ring_.depth(); }
+	u32 max_inline() const { return max_inline_; }
+	u32 max_sge() const { return max_sge_; }
+	void set_remote(u32 jetty) { params_.remote_jetty = jetty & 0xfffffu; }
 	/// What the peer's jetty wants to see with each message.
 	void set_remote_token(u32 token)
 	{
@@ -154,10 +134,7 @@ class SendQueue
 	}
 
 	/// Drops the batch.
-	void rollback()
-	{
-		begin();
-	}
+	void rollback() { begin(); }
 
 	/// Makes the batch visible to the device. Returns true when the device
 	/// sleeps: the caller then issues a KICK.
@@ -178,10 +155,7 @@ class SendQueue
 	}
 
 	/// Reads UBOE_JPAGE_NEED_KICK or UBOE_JPAGE_RQ_KICK.
-	bool need_kick(u32 offset) const
-	{
-		return load_acquire(word(offset)) != 0;
-	}
+	bool need_kick(u32 offset) const { return load_acquire(word(offset)) != 0; }
 
 	/// Retires the request whose last block is at ring index @p entry together
 	/// with all before it. Nothing when no such request is outstanding: the
@@ -216,11 +190,8 @@ class SendQueue
 		begin();
 	}
 
-      private:
-	u32 *word(u32 offset) const
-	{
-		return reinterpret_cast<u32 *>(page_ + offset);
-	}
+private:
+	u32 *word(u32 offset) const { return reinterpret_cast<u32 *>(page_ + offset); }
 
 	// Composes an element at cur_. One that would run over the end of the ring
 	// is composed aside.
@@ -251,8 +222,8 @@ class SendQueue
 		}
 		cur_ += blocks;
 		++batch_;
-		sent_[(cur_ - 1) & ring_.mask()] = { wr.wr_id, static_cast<u32>(shape.payload),
-						     static_cast<u8>(blocks), wr.op, full.flags };
+		sent_[(cur_ - 1) & ring_.mask()] = {wr.wr_id, static_cast<u32>(shape.payload),
+						    static_cast<u8>(blocks), wr.op, full.flags};
 		return 0;
 	}
 
@@ -288,8 +259,8 @@ class SendQueue
 	SpinLock lock_;
 	u32 cur_ = 0; // end of the batch
 	u32 batch_ = 0; // requests in it
-	alignas(64) std::atomic<u32> pi_{ 0 };
-	alignas(64) std::atomic<u32> ci_{ 0 };
+	alignas(64) std::atomic<u32> pi_{0};
+	alignas(64) std::atomic<u32> ci_{0};
 };
 
 } // namespace uboe

@@ -10,8 +10,7 @@
 
 #include "rings/base.hpp"
 
-namespace uboe
-{
+namespace uboe {
 
 /// Operations; the first eight are those of verbs.
 enum class Op : u8 {
@@ -45,23 +44,23 @@ struct OpTraits {
 };
 
 inline constexpr OpTraits op_traits[op_count] = {
-	{ UBOE_SQE_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0 },
-	{ UBOE_SQE_SEND_IMM, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0 },
-	{ UBOE_SQE_SEND_INV, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0 },
-	{ UBOE_SQE_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, true, 0 },
-	{ UBOE_SQE_WRITE_IMM, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM, UBOE_MAX_INLINE_WRITE_IMM,
-	  true, 0 },
-	{ UBOE_SQE_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0, true, 0 },
-	{ UBOE_SQE_CAS, UBOE_SQE_CTRL, 1, 0, true, 2 },
-	{ UBOE_SQE_FAA, UBOE_SQE_CTRL, 1, 0, true, 1 },
-	{ UBOE_SQE_WRITE_NOTIFY, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_NOTIFY, UBOE_MAX_INLINE_NOTIFY,
-	  true, 0 },
-	{ UBOE_SQE_SWAP, UBOE_SQE_CTRL, 1, 0, true, 1 },
-	{ UBOE_SQE_FSUB, UBOE_SQE_CTRL, 1, 0, true, 1 },
-	{ UBOE_SQE_FAND, UBOE_SQE_CTRL, 1, 0, true, 1 },
-	{ UBOE_SQE_FOR, UBOE_SQE_CTRL, 1, 0, true, 1 },
-	{ UBOE_SQE_FXOR, UBOE_SQE_CTRL, 1, 0, true, 1 },
-	{ UBOE_SQE_NOP, UBOE_SQE_CTRL, 0, 0, false, 0 },
+	{UBOE_SQE_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
+	{UBOE_SQE_SEND_IMM, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
+	{UBOE_SQE_SEND_INV, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, false, 0},
+	{UBOE_SQE_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, true, 0},
+	{UBOE_SQE_WRITE_IMM, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM, UBOE_MAX_INLINE_WRITE_IMM,
+	 true, 0},
+	{UBOE_SQE_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0, true, 0},
+	{UBOE_SQE_CAS, UBOE_SQE_CTRL, 1, 0, true, 2},
+	{UBOE_SQE_FAA, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_WRITE_NOTIFY, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_NOTIFY, UBOE_MAX_INLINE_NOTIFY,
+	 true, 0},
+	{UBOE_SQE_SWAP, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_FSUB, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_FAND, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_FOR, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_FXOR, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_NOP, UBOE_SQE_CTRL, 0, 0, false, 0},
 };
 
 constexpr const OpTraits &traits(Op op)
@@ -99,10 +98,7 @@ struct RemoteKey {
 	bool has_value = true;
 
 	/// Of a verbs rkey: TokenID << 12 | TokenValue
-	static constexpr RemoteKey of_rkey(u32 rkey)
-	{
-		return { rkey >> 12, rkey & 0xfff };
-	}
+	static constexpr RemoteKey of_rkey(u32 rkey) { return {rkey >> 12, rkey & 0xfff}; }
 };
 
 /// A work request without its data.
@@ -174,8 +170,7 @@ inline int shape_inline(const WorkRequest &wr, u64 total, u32 queue_max_inline, 
 	return 0;
 }
 
-namespace detail
-{
+namespace detail {
 
 inline void put32(std::byte *p, u32 v)
 {
@@ -212,7 +207,7 @@ inline u64 address_word(const WorkRequest &wr)
 	case Op::send_imm:
 		return wr.imm;
 	case Op::send_inv:
-		return u64{ wr.key.value } << 32 | wr.key.id;
+		return u64{wr.key.value} << 32 | wr.key.id;
 	default:
 		return traits(wr.op).one_sided ? wr.remote_addr : 0;
 	}
@@ -227,7 +222,7 @@ inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &p
 {
 	using namespace detail;
 	const OpTraits &t = traits(wr.op);
-	u32 w0 = (pi & UBOE_SQE_IDX) | u32{ wr.order } << 16 | 1u << 29 /* a jetty */;
+	u32 w0 = (pi & UBOE_SQE_IDX) | u32{wr.order} << 16 | 1u << 29 /* a jetty */;
 
 	if (!(pi & depth))
 		w0 |= UBOE_SQE_OWNER;
@@ -244,7 +239,7 @@ inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &p
 	if (t.one_sided ? wr.key.has_value : params.has_token)
 		w0 |= UBOE_SQE_TOKEN_EN;
 	put32(to, w0);
-	put32(to + 4, u32{ wr.hint } | u32{ t.opcode } << 8 | inline_len << 22);
+	put32(to + 4, u32{wr.hint} | u32{t.opcode} << 8 | inline_len << 22);
 	put32(to + 8, sges << 24);
 	put32(to + 12, t.one_sided ? wr.key.id : params.remote_jetty);
 	std::memset(to + 16, 0, 16);

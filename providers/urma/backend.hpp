@@ -14,22 +14,20 @@
 #include "rings/base.hpp"
 #include "inproc/address.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 using inproc::Address;
 
 /// What happens, at any time and in any thread. The callee must not call the
 /// backend.
-class Listener
-{
-      public:
+class Listener {
+public:
 	/// An armed JFC has a completion.
 	virtual void completed(u32 jfc) = 0;
 	/// enum uboe_event and enum uboe_event_sub of ub/uboe_io.h
 	virtual void happened(u32 type, u32 sub, u32 number) = 0;
 
-      protected:
+protected:
 	~Listener() = default;
 };
 
@@ -89,9 +87,8 @@ struct Traits {
 	bool active = false;
 };
 
-class Backend
-{
-      public:
+class Backend {
+public:
 	virtual ~Backend() = default;
 
 	virtual Traits traits() const = 0;

@@ -11,8 +11,7 @@
 
 using namespace uboe::urma;
 
-namespace
-{
+namespace {
 
 Context *context_of(const urma_context_t *ctx)
 {

@@ -8,8 +8,7 @@
 
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 Jfce::Jfce(Context &c) : urma_jfce_t{}, context(c)
 {
@@ -50,8 +49,7 @@ Jfc::Jfc(Context &c, const urma_jfc_cfg_t &cfg, const CompletionRing &ring)
 	pthread_cond_init(&event_cond, nullptr);
 }
 
-namespace
-{
+namespace {
 
 urma_jfc_t *create(Context &c, const urma_jfc_cfg_t &cfg)
 {

@@ -12,8 +12,7 @@
 #include "devices.hpp"
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 Bell::Bell() : fd_(eventfd(0, EFD_CLOEXEC))
 {
@@ -44,7 +43,7 @@ void Bell::clear()
 
 int Bell::wait(int timeout_ms) const
 {
-	pollfd p{ fd_, POLLIN, 0 };
+	pollfd p{fd_, POLLIN, 0};
 	const int n = poll(&p, 1, timeout_ms);
 
 	if (n < 0)
@@ -91,7 +90,7 @@ void Context::happened(u32 type, u32 sub, u32 number)
 		e.element.jfc = it->second;
 	} else if (type == UBOE_EV_JETTY &&
 		   (sub == UBOE_EV_SUB_ACCESS || sub == UBOE_EV_SUB_REQUEST)) {
-		Jetty *j = jetties.find(JettyId{ number });
+		Jetty *j = jetties.find(JettyId{number});
 
 		if (!j)
 			return;
@@ -118,8 +117,7 @@ void Context::forget(const void *element)
 		bell.clear();
 }
 
-namespace
-{
+namespace {
 
 /// Counts events of the object that @p e is about.
 EventCount *count_of(const urma_async_event_t &e)

@@ -13,11 +13,9 @@
 
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
-namespace
-{
+namespace {
 
 constexpr char inproc_name[] = "inproc0";
 constexpr unsigned udp_port = 4792; // of UBoE
@@ -290,7 +288,7 @@ urma_eid_info_t *urma_get_eid_list(urma_device_t *dev, uint32_t *cnt)
 		if (!list)
 			throw std::bad_alloc();
 		for (const Address &a : eids) {
-			list[*cnt] = { to_eid(a), *cnt };
+			list[*cnt] = {to_eid(a), *cnt};
 			++*cnt;
 		}
 		return list;

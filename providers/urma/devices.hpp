@@ -8,8 +8,7 @@
 
 #include "backend.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 bool is_device(const urma_device_t *dev);
 

@@ -14,12 +14,10 @@
 #include <utility>
 #include <vector>
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
-template <class T> class Handles
-{
-      public:
+template <class T> class Handles {
+public:
 	/// Throws std::bad_alloc.
 	template <class... Args> static T *make(Args &&...args)
 	{
@@ -54,9 +52,9 @@ template <class T> class Handles
 		return slot_of(t)->magic.load(std::memory_order_acquire) == T::magic ? t : nullptr;
 	}
 
-      private:
+private:
 	struct Slot {
-		alignas(alignof(T) > 16 ? alignof(T) : 16) std::atomic<std::uint64_t> magic{ 0 };
+		alignas(alignof(T) > 16 ? alignof(T) : 16) std::atomic<std::uint64_t> magic{0};
 		Slot *next = nullptr;
 		alignas(alignof(T) > 16 ? alignof(T) : 16) std::byte storage[sizeof(T)];
 	};

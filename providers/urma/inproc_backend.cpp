@@ -13,20 +13,18 @@
 #include "backend.hpp"
 #include "inproc/endpoint.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
-namespace
-{
+namespace {
 
 constexpr u32 reads_in_progress = 32; // Reads and atomics of one jetty
 constexpr u8 rc_table_shift = 6; // 64 entries: twice as many as a peer may have
 
 // Times of the codes of min_rnr_timer in units of 10 us, code 0 is the longest
 // (IBTA 1.3 9.7.5.2.8, which URMA took over)
-constexpr u16 rnr_10us[32] = { 0,    1,	   2,	 3,    4,    6,	    8,	   12,	  16,	 24,   32,
-			       48,   64,   96,	 128,  192,  256,   384,   512,	  768,	 1024, 1536,
-			       2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152 };
+constexpr u16 rnr_10us[32] = {0,    1,	  2,	3,    4,    6,	   8,	  12,	 16,	24,   32,
+			      48,   64,	  96,	128,  192,  256,   384,	  512,	 768,	1024, 1536,
+			      2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 constexpr u32 rnr_longest_10us = 65536;
 
 /// The device's code, 2 us << code, that is not shorter.
@@ -43,7 +41,7 @@ u8 rnr_code(u8 code)
 /// err_timeout is the time of one try; a channel gets eight, with backoff.
 u64 timeout_ns(u8 err_timeout)
 {
-	return err_timeout ? (u64{ 4096 } << err_timeout) * 8 * 4 : 0;
+	return err_timeout ? (u64{4096} << err_timeout) * 8 * 4 : 0;
 }
 
 u64 bus(const void *p)
@@ -54,7 +52,7 @@ u64 bus(const void *p)
 /// Zeroed, page-aligned; rings of some size become huge only when touched.
 void *ring_alloc(std::size_t bytes)
 {
-	void *p = std::aligned_alloc(4096, (bytes + 4095) & ~std::size_t{ 4095 });
+	void *p = std::aligned_alloc(4096, (bytes + 4095) & ~std::size_t{4095});
 
 	if (p)
 		std::memset(p, 0, bytes);
@@ -78,18 +76,14 @@ bool is_mapped(const void *p, u64 length)
 	return true;
 }
 
-class InprocBackend final : public Backend, private inproc::Sink
-{
-      public:
+class InprocBackend final : public Backend, private inproc::Sink {
+public:
 	InprocBackend(std::shared_ptr<inproc::Endpoint> device, Listener &listener)
 		: device_(std::move(device)), listener_(listener), domain_(device_->new_domain())
 	{
 	}
 
-	Traits traits() const override
-	{
-		return { device_->mtu_to(device_->address()), true };
-	}
+	Traits traits() const override { return {device_->mtu_to(device_->address()), true}; }
 
 	int create_jfc(u32 depth, CompletionRing &out) override
 	{
@@ -98,8 +92,7 @@ class InprocBackend final : public Backend, private inproc::Sink
 
 		if (!id)
 			return ENOSPC;
-		out = { *id, ring_alloc(sizeof(uboe_cqe) * depth),
-			ring_alloc(sizeof(uboe_jfc_rec)) };
+		out = {*id, ring_alloc(sizeof(uboe_cqe) * depth), ring_alloc(sizeof(uboe_jfc_rec))};
 		ctx.shift = static_cast<u8>(log2_pow2(depth));
 		ctx.base = bus(out.ring);
 		ctx.rec = bus(out.record);
@@ -123,8 +116,7 @@ class InprocBackend final : public Backend, private inproc::Sink
 
 		if (int err = number(device_->receive_queues, spec.id, out.id))
 			return err;
-		out.slots =
-			ring_alloc((std::size_t{ UBOE_SGE_SIZE } << spec.sge_shift) * spec.depth);
+		out.slots = ring_alloc((std::size_t{UBOE_SGE_SIZE} << spec.sge_shift) * spec.depth);
 		out.index = ring_alloc(sizeof(u32) * spec.depth);
 		out.record = ring_alloc(sizeof(uboe_jfr_rec));
 		ctx.shift = static_cast<u8>(log2_pow2(spec.depth));
@@ -161,7 +153,7 @@ class InprocBackend final : public Backend, private inproc::Sink
 	{
 		if (int err = number(device_->jetties, spec.id, out.id))
 			return err;
-		out.ring = ring_alloc(std::size_t{ UBOE_BB } * spec.depth);
+		out.ring = ring_alloc(std::size_t{UBOE_BB} * spec.depth);
 		out.page = ring_alloc(UBOE_JPAGE_SOFT_STRIDE);
 		int err = out.ring && out.page ? 0 : ENOMEM;
 		if (!err)
@@ -243,10 +235,7 @@ class InprocBackend final : public Backend, private inproc::Sink
 		return n ? 0 : ENOSPC;
 	}
 
-	void release_token_id(u32 id) override
-	{
-		device_->segments.give(id);
-	}
+	void release_token_id(u32 id) override { device_->segments.give(id); }
 
 	int create_segment(const SegmentSpec &spec) override
 	{
@@ -265,29 +254,14 @@ class InprocBackend final : public Backend, private inproc::Sink
 		return device_->create(UBOE_MBOX_SEG, spec.id, ctx);
 	}
 
-	void destroy_segment(u32 id) override
-	{
-		device_->destroy(UBOE_MBOX_SEG, id);
-	}
+	void destroy_segment(u32 id) override { device_->destroy(UBOE_MBOX_SEG, id); }
 
-	void kick(u32 jetty) override
-	{
-		device_->kick(jetty);
-	}
-	void progress() override
-	{
-		device_->progress();
-	}
-	void park() override
-	{
-		device_->park();
-	}
+	void kick(u32 jetty) override { device_->kick(jetty); }
+	void progress() override { device_->progress(); }
+	void park() override { device_->park(); }
 
-      private:
-	void completion(u32 jfc) override
-	{
-		listener_.completed(jfc);
-	}
+private:
+	void completion(u32 jfc) override { listener_.completed(jfc); }
 
 	void event(u32 type, u32 sub, u32 number) override
 	{

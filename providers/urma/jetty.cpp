@@ -7,8 +7,7 @@
 
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 Jetty::Jetty(Context &c, const urma_jetty_cfg_t &cfg, const JettySpec &js, const SendGeometry &g,
 	     const SendRing &ring)
@@ -28,8 +27,7 @@ Jetty::Jetty(Context &c, const urma_jetty_cfg_t &cfg, const JettySpec &js, const
 	pthread_cond_init(&event_cond, nullptr);
 }
 
-namespace
-{
+namespace {
 
 // Every operation of the API may be posted
 constexpr u32 all_ops = (1u << op_count) - 1;
@@ -116,7 +114,7 @@ void publish(Context &c, Jetty &j)
 	{
 		const std::lock_guard hold(c.tables);
 
-		if (!c.jetties.set(JettyId{ j.memory.id }, &j))
+		if (!c.jetties.set(JettyId{j.memory.id}, &j))
 			throw std::bad_alloc();
 	}
 	++j.send_jfc.users;
@@ -168,10 +166,10 @@ urma_jetty_t *create(Context &c, const urma_jetty_cfg_t &given)
 /// Completions of a jetty that is no more; receive slots go back to the JFR.
 void purge(Jetty &j)
 {
-	const auto ours = [&j](const Cqe &c) { return c.local() == JettyId{ j.memory.id }; };
+	const auto ours = [&j](const Cqe &c) { return c.local() == JettyId{j.memory.id}; };
 	const auto removed = [&j](const Cqe &c) {
 		if (c.is_recv())
-			j.jfr.queue.complete(Slot{ c.entry() });
+			j.jfr.queue.complete(Slot{c.entry()});
 	};
 	const auto one = [&](Jfc &jfc) {
 		Hold hold(jfc.queue.lock());
@@ -273,7 +271,7 @@ urma_status_t urma_query_jetty(urma_jetty_t *jetty, urma_jetty_cfg_t *cfg, urma_
 		return URMA_FAILED(URMA_EINVAL, "%s",
 				   j ? "cfg or attr: null" : "jetty: not a jetty");
 	*cfg = j->jetty_cfg;
-	*attr = { JETTY_STATE, 0, current_state(*j) };
+	*attr = {JETTY_STATE, 0, current_state(*j)};
 	return URMA_SUCCESS;
 }
 
@@ -302,7 +300,7 @@ urma_status_t urma_delete_jetty(urma_jetty_t *jetty)
 	{
 		const std::lock_guard hold(c.tables);
 
-		c.jetties.set(uboe::JettyId{ j->memory.id }, nullptr);
+		c.jetties.set(uboe::JettyId{j->memory.id}, nullptr);
 	}
 	purge(*j);
 	c.forget(static_cast<urma_jetty_t *>(j));

@@ -9,11 +9,9 @@
 
 #include <urma/urma_api.h>
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
-namespace
-{
+namespace {
 
 urma_vlog_level_t first_level()
 {
@@ -23,9 +21,9 @@ urma_vlog_level_t first_level()
 						   URMA_VLOG_LEVEL_WARNING;
 }
 
-std::atomic<urma_vlog_level_t> level{ first_level() };
-std::atomic<urma_log_cb_t> callback{ nullptr };
-std::atomic<urma_loc_log_cb> located_callback{ nullptr };
+std::atomic<urma_vlog_level_t> level{first_level()};
+std::atomic<urma_log_cb_t> callback{nullptr};
+std::atomic<urma_loc_log_cb> located_callback{nullptr};
 thread_local char tag[64];
 
 void write(urma_vlog_level_t at, const char *function, const char *format, va_list args)

@@ -8,8 +8,7 @@
 
 #include <urma/urma_types.h>
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 /// printf() to the log; kept when the level is at or below the set one.
 [[gnu::format(printf, 3, 4)]] void log(urma_vlog_level_t level, const char *function,

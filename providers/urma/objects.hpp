@@ -28,17 +28,15 @@
 #include "rings/recv_queue.hpp"
 #include "rings/send_queue.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 struct Jetty;
 struct Jfc;
 struct Jfr;
 
 /// Counts events that were handed to the program and that it has acknowledged.
-class EventCount
-{
-      public:
+class EventCount {
+public:
 	void taken()
 	{
 		const std::lock_guard hold(lock_);
@@ -57,7 +55,7 @@ class EventCount
 		changed_.wait(hold, [this] { return static_cast<int>(taken_ - acked_) <= 0; });
 	}
 
-      private:
+private:
 	std::mutex lock_;
 	std::condition_variable changed_;
 	u32 taken_ = 0;
@@ -67,24 +65,20 @@ class EventCount
 /// A file descriptor that is readable while the bell rings. ring() and clear() are
 /// called under the lock of what it announces. Whether the descriptor blocks is
 /// the program's to say.
-class Bell
-{
-      public:
+class Bell {
+public:
 	Bell();
 	~Bell();
 	Bell(const Bell &) = delete;
 	Bell &operator=(const Bell &) = delete;
 
-	int fd() const
-	{
-		return fd_;
-	}
+	int fd() const { return fd_; }
 	void ring();
 	void clear();
 	/// Waits until it rings; milliseconds, negative: for ever. 0, ETIMEDOUT or EINTR.
 	int wait(int timeout_ms) const;
 
-      private:
+private:
 	int fd_;
 	bool rung_ = false;
 };
@@ -98,7 +92,7 @@ struct Context : urma_context_t, Listener {
 
 	std::unique_ptr<Backend> backend;
 
-	std::atomic<u32> children{ 0 }; // objects that belong to it
+	std::atomic<u32> children{0}; // objects that belong to it
 	std::mutex tables; // serialises changes of the next
 	IdTable<Jetty> jetties;
 
@@ -122,7 +116,7 @@ struct Jfce : urma_jfce_t {
 
 	Context &context;
 	Bell bell;
-	std::atomic<u32> users{ 0 };
+	std::atomic<u32> users{0};
 	std::mutex lock; // guards the next
 	std::deque<Jfc *> fired;
 
@@ -140,7 +134,7 @@ struct Jfc : urma_jfc_t {
 	Jfce *channel;
 	CompletionRing memory;
 	CompQueue queue;
-	std::atomic<u32> users{ 0 };
+	std::atomic<u32> users{0};
 	EventCount completions;
 	EventCount asyncs;
 };
@@ -155,7 +149,7 @@ struct Jfr : urma_jfr_t {
 	Jfc &jfc;
 	ReceiveRing memory;
 	RecvQueue queue;
-	std::atomic<u32> users{ 0 };
+	std::atomic<u32> users{0};
 	u32 threshold = 0;
 	EventCount asyncs;
 };
@@ -169,7 +163,7 @@ struct Target : urma_target_jetty_t {
 	Context &context;
 	u32 token = 0;
 	bool has_token = false;
-	std::atomic<u32> users{ 0 };
+	std::atomic<u32> users{0};
 };
 
 struct Jetty : urma_jetty_t {
@@ -201,7 +195,7 @@ struct TokenId : urma_token_id_t {
 	Context &context;
 	u32 number;
 	bool implicit = false; // made by and gone with its segment
-	std::atomic<bool> in_use{ false };
+	std::atomic<bool> in_use{false};
 };
 
 /// A registered segment, or an imported one.
@@ -228,13 +222,9 @@ urma_eid_t to_eid(const Address &a);
 urma_device_cap_t capabilities();
 
 /// What a created object holds of its context, until the object is complete.
-class Child
-{
-      public:
-	explicit Child(Context &c) : context_(c)
-	{
-		++context_.children;
-	}
+class Child {
+public:
+	explicit Child(Context &c) : context_(c) { ++context_.children; }
 	~Child()
 	{
 		if (!kept_)
@@ -243,12 +233,9 @@ class Child
 	Child(const Child &) = delete;
 	Child &operator=(const Child &) = delete;
 
-	void keep()
-	{
-		kept_ = true;
-	}
+	void keep() { kept_ = true; }
 
-      private:
+private:
 	Context &context_;
 	bool kept_ = false;
 };

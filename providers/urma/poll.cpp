@@ -5,11 +5,9 @@
 
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
-namespace
-{
+namespace {
 
 /// Status and sub-status of a CQE (docs/abi.md) as the API has them.
 urma_cr_status_t status_of(const Cqe &c)
@@ -68,7 +66,7 @@ urma_cr_opcode_t opcode_of(const Cqe &c)
 
 bool decode_receive(Jetty &j, const Cqe &c, urma_cr_t &cr)
 {
-	const auto user_ctx = j.jfr.queue.complete(Slot{ c.entry() });
+	const auto user_ctx = j.jfr.queue.complete(Slot{c.entry()});
 
 	if (!user_ctx)
 		return false;
@@ -80,9 +78,9 @@ bool decode_receive(Jetty &j, const Cqe &c, urma_cr_t &cr)
 	std::memcpy(cr.remote_id.eid.raw, c.raw->rmt_eid, sizeof(cr.remote_id.eid.raw));
 	cr.tpn = le(c.raw->tpn);
 	if (cr.opcode == URMA_CR_OPC_SEND_WITH_INV)
-		cr.invalid_token = { c.imm_lo() << token_id_shift, { c.imm_hi() } };
+		cr.invalid_token = {c.imm_lo() << token_id_shift, {c.imm_hi()}};
 	else if (cr.opcode != URMA_CR_OPC_SEND)
-		cr.imm_data = u64{ c.imm_hi() } << 32 | c.imm_lo();
+		cr.imm_data = u64{c.imm_hi()} << 32 | c.imm_lo();
 	return true;
 }
 

@@ -6,11 +6,9 @@
 #include "objects.hpp"
 #include "sges.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
-namespace
-{
+namespace {
 
 /// A request taken apart: what goes into the element, and its data.
 struct Request {
@@ -132,21 +130,21 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-	{ URMA_OPC_WRITE, Op::write, write },
-	{ URMA_OPC_WRITE_IMM, Op::write_imm, write },
-	{ URMA_OPC_WRITE_NOTIFY, Op::write_notify, write_notify },
-	{ URMA_OPC_READ, Op::read, read },
-	{ URMA_OPC_CAS, Op::cas, cas },
-	{ URMA_OPC_SWAP, Op::swap, fetch },
-	{ URMA_OPC_FADD, Op::faa, fetch },
-	{ URMA_OPC_FSUB, Op::fsub, fetch },
-	{ URMA_OPC_FAND, Op::fand, fetch },
-	{ URMA_OPC_FOR, Op::f_or, fetch },
-	{ URMA_OPC_FXOR, Op::fxor, fetch },
-	{ URMA_OPC_SEND, Op::send, send },
-	{ URMA_OPC_SEND_IMM, Op::send_imm, send },
-	{ URMA_OPC_SEND_INVALIDATE, Op::send_inv, send_invalidate },
-	{ URMA_OPC_NOP, Op::nop, nop },
+	{URMA_OPC_WRITE, Op::write, write},
+	{URMA_OPC_WRITE_IMM, Op::write_imm, write},
+	{URMA_OPC_WRITE_NOTIFY, Op::write_notify, write_notify},
+	{URMA_OPC_READ, Op::read, read},
+	{URMA_OPC_CAS, Op::cas, cas},
+	{URMA_OPC_SWAP, Op::swap, fetch},
+	{URMA_OPC_FADD, Op::faa, fetch},
+	{URMA_OPC_FSUB, Op::fsub, fetch},
+	{URMA_OPC_FAND, Op::fand, fetch},
+	{URMA_OPC_FOR, Op::f_or, fetch},
+	{URMA_OPC_FXOR, Op::fxor, fetch},
+	{URMA_OPC_SEND, Op::send, send},
+	{URMA_OPC_SEND_IMM, Op::send_imm, send},
+	{URMA_OPC_SEND_INVALIDATE, Op::send_inv, send_invalidate},
+	{URMA_OPC_NOP, Op::nop, nop},
 };
 
 const Row *find_row(urma_opcode_t opcode)

@@ -7,8 +7,7 @@
 #include "objects.hpp"
 #include "sges.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 Jfr::Jfr(Context &c, const urma_jfr_cfg_t &cfg, const RecvGeometry &g, const ReceiveRing &ring)
 	: urma_jfr_t{}, context(c), jfc(static_cast<Jfc &>(*cfg.jfc)), memory(ring),
@@ -23,8 +22,7 @@ Jfr::Jfr(Context &c, const urma_jfr_cfg_t &cfg, const RecvGeometry &g, const Rec
 	pthread_cond_init(&event_cond, nullptr);
 }
 
-namespace
-{
+namespace {
 
 bool check(const Context &c, const urma_jfr_cfg_t &cfg)
 {
@@ -60,8 +58,7 @@ urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
 	Child child(c);
 
 	recv_geometry(cfg.depth, cfg.max_sge, g); // checked before
-	if (int err =
-		    c.backend->create_jfr({ cfg.id, g.depth, g.sge_shift, jfc.memory.id }, ring)) {
+	if (int err = c.backend->create_jfr({cfg.id, g.depth, g.sge_shift, jfc.memory.id}, ring)) {
 		if (err == EEXIST)
 			URMA_FAILED(err, "id %u: out of range or in use", cfg.id);
 		else
@@ -153,7 +150,7 @@ urma_status_t urma_query_jfr(urma_jfr_t *jfr, urma_jfr_cfg_t *cfg, urma_jfr_attr
 	if (!q || !cfg || !attr)
 		return URMA_FAILED(URMA_EINVAL, "%s", q ? "cfg or attr: null" : "jfr: not a JFR");
 	*cfg = q->jfr_cfg;
-	*attr = { JFR_RX_THRESHOLD | JFR_STATE, q->threshold, URMA_JFR_STATE_READY };
+	*attr = {JFR_RX_THRESHOLD | JFR_STATE, q->threshold, URMA_JFR_STATE_READY};
 	return URMA_SUCCESS;
 }
 
@@ -206,8 +203,8 @@ urma_status_t urma_post_jfr_wr(urma_jfr_t *jfr, urma_jfr_wr_t *wr, urma_jfr_wr_t
 urma_status_t urma_recv(urma_jfr_t *jfr, urma_target_seg_t *recv_tseg, uint64_t buf, uint32_t len,
 			uint64_t user_ctx)
 {
-	urma_sge_t sge{ buf, len, recv_tseg, nullptr };
-	urma_jfr_wr_t wr{ { &sge, 1 }, user_ctx, nullptr }, *bad;
+	urma_sge_t sge{buf, len, recv_tseg, nullptr};
+	urma_jfr_wr_t wr{{&sge, 1}, user_ctx, nullptr}, *bad;
 
 	return urma_post_jfr_wr(jfr, &wr, &bad);
 }

@@ -9,8 +9,7 @@ using uboe::urma::fail;
 #define REFUSED(why) fail(EOPNOTSUPP, __func__, "%s", why)
 #define REFUSED_NULL(why) (REFUSED(why), nullptr)
 
-namespace
-{
+namespace {
 constexpr char rm_only[] = "send queues without a jetty are for RM and UM, which come later";
 constexpr char builder[] = "queues in memory of the caller are not supported";
 constexpr char no_group[] = "jetty groups are not supported so far";
@@ -231,9 +230,7 @@ urma_net_addr_info_t *urma_get_net_addr_list(urma_context_t *, uint32_t *cnt)
 	return REFUSED_NULL(no_user_tp);
 }
 
-void urma_free_net_addr_list(urma_net_addr_info_t *)
-{
-}
+void urma_free_net_addr_list(urma_net_addr_info_t *) {}
 
 urma_status_t urma_set_context_opt(urma_context_t *, urma_opt_name_t, const void *, size_t)
 {

@@ -7,8 +7,7 @@
 
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 TokenId::TokenId(Context &c, u32 id) : urma_token_id_t{}, context(c), number(id)
 {
@@ -21,8 +20,7 @@ Segment::Segment(Context &c) : urma_target_seg_t{}, context(c)
 	urma_ctx = &c;
 }
 
-namespace
-{
+namespace {
 
 constexpr u32 all_access = URMA_ACCESS_LOCAL_ONLY | URMA_ACCESS_READ | URMA_ACCESS_WRITE |
 			   URMA_ACCESS_ATOMIC;
@@ -129,7 +127,7 @@ Segment *register_under(Context &c, const urma_seg_cfg_t &cfg, TokenId &t)
 	s->is_local = true;
 	s->token_id = &t;
 	s->local_key = t.number << 12 | (spec.token & 0xfff);
-	s->remote = { t.number, spec.token, spec.needs_token };
+	s->remote = {t.number, spec.token, spec.needs_token};
 	child.keep();
 	return s;
 }
@@ -249,8 +247,8 @@ urma_target_seg_t *urma_import_seg(urma_context_t *ctx, urma_seg_t *seg, urma_to
 		Segment *s = Handles<Segment>::make(*c);
 
 		s->seg = *seg;
-		s->remote = { seg->token_id >> token_id_shift, has_token ? token_value->token : 0,
-			      has_token };
+		s->remote = {seg->token_id >> token_id_shift, has_token ? token_value->token : 0,
+			     has_token};
 		child.keep();
 		return s;
 	});

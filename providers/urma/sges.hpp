@@ -8,8 +8,7 @@
 
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 struct LocalSge {
 	u64 addr;
@@ -18,9 +17,8 @@ struct LocalSge {
 };
 
 /// Local elements of one request; their segments are of the context that posts.
-class LocalSges
-{
-      public:
+class LocalSges {
+public:
 	/// 0 or EINVAL: too many, or one without a registered segment.
 	int gather(const urma_sg_t &list, const Context &context)
 	{
@@ -38,16 +36,13 @@ class LocalSges
 
 		if (e.len && (!s || !s->is_local || &s->context != &context))
 			return EINVAL;
-		sges_[count_++] = { e.addr, e.len, s ? s->local_key : 0 };
+		sges_[count_++] = {e.addr, e.len, s ? s->local_key : 0};
 		return 0;
 	}
 
-	std::span<const LocalSge> span() const
-	{
-		return { sges_.data(), count_ };
-	}
+	std::span<const LocalSge> span() const { return {sges_.data(), count_}; }
 
-      private:
+private:
 	std::array<LocalSge, UBOE_MAX_SGE> sges_;
 	std::size_t count_ = 0;
 };
@@ -66,8 +61,8 @@ inline int remote_key(const urma_sge_t &e, RemoteKey &key)
 	}
 	if (!e.user_tseg)
 		return EINVAL;
-	key = { e.user_tseg->token_id >> token_id_shift, e.user_tseg->token_value.token,
-		e.user_tseg->attr.bs.token_policy != URMA_TOKEN_NONE };
+	key = {e.user_tseg->token_id >> token_id_shift, e.user_tseg->token_value.token,
+	       e.user_tseg->attr.bs.token_policy != URMA_TOKEN_NONE};
 	return 0;
 }
 

@@ -10,8 +10,7 @@
 
 #include "urma/urma_types.h"
 
-namespace
-{
+namespace {
 
 constexpr std::size_t shortest = 3; // "::1"; numbers below 100 are a slip
 

@@ -5,8 +5,7 @@
 
 #include "objects.hpp"
 
-namespace uboe::urma
-{
+namespace uboe::urma {
 
 Target::Target(Context &c, const urma_rjetty_t &r, const urma_token_t *t)
 	: urma_target_jetty_t{}, context(c), token(t ? t->token : 0), has_token(t != nullptr)
@@ -20,8 +19,7 @@ Target::Target(Context &c, const urma_rjetty_t &r, const urma_token_t *t)
 	tp_type = r.tp_type;
 }
 
-namespace
-{
+namespace {
 
 bool check(const urma_rjetty_t &r, const urma_token_t *token)
 {
