@@ -80,8 +80,12 @@ void traffic::op_done(side &s, op &o)
 	} else if (o.excl) {
 		s.local->expect(o.local[0].off, &o.before, o.len, what);
 		o.excl->known = o.after;
-	} else if (o.wr.op == UBOE_SQE_WRITE || o.wr.op == UBOE_SQE_WRITE_IMM) {
+	} else if (is_write(o)) {
 		s.peer->target->expect(o.remote_off, o.data->data(), o.len, what);
+		if (o.wr.op == UBOE_SQE_WRITE_NOTIFY)
+			s.peer->target->expect(o.remote_off + o.len,
+					       reinterpret_cast<const std::uint8_t *>(&o.wr.imm),
+					       notify_len, what);
 	} else if (o.wr.op == UBOE_SQE_READ) {
 		for (const piece &p : o.local) {
 			s.local->expect(p.off, o.data->data() + done, p.len, what);
@@ -107,8 +111,12 @@ void traffic::op_unknown(side &s, op &o)
 		s.local->adopt(o.local[0].off, o.len);
 	} else if (o.excl) {
 		s.local->either(o.local[0].off, &o.before, o.len, "result of a broken atomic");
-	} else if (o.wr.op == UBOE_SQE_WRITE || o.wr.op == UBOE_SQE_WRITE_IMM) {
+	} else if (is_write(o)) {
 		s.peer->target->either(o.remote_off, o.data->data(), o.len, "broken Write");
+		if (o.wr.op == UBOE_SQE_WRITE_NOTIFY)
+			s.peer->target->either(o.remote_off + o.len,
+					       reinterpret_cast<const std::uint8_t *>(&o.wr.imm),
+					       notify_len, "broken notification");
 	} else if (o.wr.op == UBOE_SQE_READ) {
 		for (const piece &p : o.local) {
 			s.local->either(p.off, o.data->data() + done, p.len, "broken Read");

@@ -118,6 +118,15 @@ struct op {
 	std::uint8_t must_fail = 0; /* enum uboe_cqe_status */
 };
 
+/* What a Write with notify stores behind its data */
+constexpr std::uint32_t notify_len = 8;
+
+inline bool is_write(const op &o)
+{
+	return o.wr.op == UBOE_SQE_WRITE || o.wr.op == UBOE_SQE_WRITE_IMM ||
+	       o.wr.op == UBOE_SQE_WRITE_NOTIFY;
+}
+
 /* A message that must arrive at a receive queue */
 struct arrival {
 	std::uint64_t id;

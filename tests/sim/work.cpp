@@ -140,18 +140,30 @@ bool traffic::source(side &s, op &o, std::uint32_t len, unsigned max_sge, std::u
 
 bool traffic::make_write(side &s)
 {
-	bool imm = r_.chance(0.3);
+	struct kind {
+		std::uint8_t code;
+		unsigned sges;
+		std::uint32_t inl;
+		std::uint32_t behind; /* bytes that are stored behind the data */
+	};
+	static constexpr kind plain{ UBOE_SQE_WRITE, UBOE_MAX_SGE, UBOE_MAX_INLINE, 0 };
+	static constexpr kind imm{ UBOE_SQE_WRITE_IMM, UBOE_MAX_SGE_WRITE_IMM,
+				   UBOE_MAX_INLINE_WRITE_IMM, 0 };
+	static constexpr kind notify{ UBOE_SQE_WRITE_NOTIFY, UBOE_MAX_SGE_NOTIFY,
+				      UBOE_MAX_INLINE_NOTIFY, notify_len };
+	const kind &k = r_.chance(0.6) ? plain : r_.chance(0.7) ? imm : notify;
 	std::uint32_t len = draw_len(s, std::uint32_t(s.target->len() / 6));
-	op o = start(imm ? UBOE_SQE_WRITE_IMM : UBOE_SQE_WRITE, len);
+	op o = start(k.code, len);
 
-	o.remote_space = s.peer->target_ring->take(len + 1);
-	if (!o.remote_space || !source(s, o, len, imm ? UBOE_MAX_SGE_WRITE_IMM : UBOE_MAX_SGE,
-				       imm ? UBOE_MAX_INLINE_WRITE_IMM : UBOE_MAX_INLINE))
+	o.remote_space = s.peer->target_ring->take(len + k.behind + 1);
+	if (!o.remote_space || !source(s, o, len, k.sges, k.inl))
 		return false;
 	o.remote_off = o.remote_space->off;
 	o.wr.remote = s.peer->target->va(o.remote_off);
 	o.wr.rkey = s.peer->target->key();
 	o.wr.imm = r_.next();
+	o.wr.notify = o.wr.remote + len;
+	o.wr.notify_key = o.wr.rkey;
 	s.queued.push_back(std::move(o));
 	return true;
 }
