@@ -9,7 +9,9 @@
 
 #include "types.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 /// The end of a request to a send queue.
@@ -141,4 +143,5 @@ class Completion
 	Variant value_;
 };
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

@@ -17,7 +17,9 @@
 #include "completion.hpp"
 #include "device.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 class CompletionQueue;
@@ -442,4 +444,5 @@ class CompletionQueue
 	std::shared_ptr<detail::QueueState> state_;
 };
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

@@ -26,7 +26,9 @@
 #include "events.hpp"
 #include "jetty.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 template <class T = void> class Task;
@@ -497,4 +499,5 @@ class Poller
 	std::size_t started_ = 0;
 };
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

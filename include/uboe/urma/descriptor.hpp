@@ -34,7 +34,9 @@
 
 #include "types.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 namespace detail
@@ -399,4 +401,5 @@ inline std::optional<RemoteSegment> RemoteSegment::parse(std::span<const std::by
 	return detail::parse_as<RemoteSegment>(bytes, error);
 }
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

@@ -12,7 +12,9 @@
 
 #include "types.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 namespace detail
@@ -208,4 +210,5 @@ class Context
 	std::shared_ptr<detail::ContextHandle> handle_;
 };
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

@@ -13,7 +13,9 @@
 
 #include <urma/urma_api.h>
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 /**
@@ -225,7 +227,8 @@ inline std::error_code from_completion(urma_cr_status_t status) noexcept
 
 } // namespace detail
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma
 
 template <> struct std::is_error_code_enum<uboe::urma::errc> : std::true_type {
 };

@@ -7,7 +7,9 @@
 
 #include "completion_queue.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 /// A completion queue that has something. Destroying it acknowledges the event, which
@@ -182,4 +184,5 @@ inline CompletionQueue::CompletionQueue(EventChannel &channel,
 	channel.state()->members.push_back(state_);
 }
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

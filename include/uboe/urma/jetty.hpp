@@ -8,7 +8,9 @@
 #include "request.hpp"
 #include "segment.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 class AsyncJetty;
@@ -505,4 +507,5 @@ class RcJetty : public Operations<RcJetty>
 	std::unique_ptr<detail::JettyState> state_;
 };
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

@@ -10,7 +10,9 @@
 
 #include "completion_queue.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 /// Order of execution at the target (URMA API, enum urma_place_order). In RC the
@@ -232,38 +234,38 @@ template <class Derived> class Operations
 {
       public:
 	/// A message to a receive buffer of the peer.
-	auto send(Slices from, const SendOptions &options = {})
+	decltype(auto) send(Slices from, const SendOptions &options = {})
 	{
 		return submit(make(URMA_OPC_SEND, options).local(from));
 	}
 	/// With 64 bits that arrive in RecvDone::imm. A peer that uses verbs sees the low 32.
-	auto send_imm(Slices from, std::uint64_t imm, const SendOptions &options = {})
+	decltype(auto) send_imm(Slices from, std::uint64_t imm, const SendOptions &options = {})
 	{
 		return submit(make(URMA_OPC_SEND_IMM, options).local(from).operands(imm));
 	}
 	/// And tells the peer that we are done with @p segment of its.
-	auto send_invalidate(Slices from, const RemoteSegment &segment,
-			     const SendOptions &options = {})
+	decltype(auto) send_invalidate(Slices from, const RemoteSegment &segment,
+				       const SendOptions &options = {})
 	{
 		return submit(
 			make(URMA_OPC_SEND_INVALIDATE, options).local(from).invalidate(segment));
 	}
 	/// Local data to remote memory.
-	auto write(Slices from, const RemoteSlice &to, const SendOptions &options = {})
+	decltype(auto) write(Slices from, const RemoteSlice &to, const SendOptions &options = {})
 	{
 		return submit(make(URMA_OPC_WRITE, options).local(from).remote(to));
 	}
 	/// And 64 bits in RecvDone::imm of a receive buffer, which gets no data.
-	auto write_imm(Slices from, const RemoteSlice &to, std::uint64_t imm,
-		       const SendOptions &options = {})
+	decltype(auto) write_imm(Slices from, const RemoteSlice &to, std::uint64_t imm,
+				 const SendOptions &options = {})
 	{
 		return submit(
 			make(URMA_OPC_WRITE_IMM, options).local(from).remote(to).operands(imm));
 	}
 	/// And then @p value, 8 bytes in host byte order, to @p where. Either both segments
 	/// have tokens, or none.
-	auto write_notify(Slices from, const RemoteSlice &to, const RemoteSlice &where,
-			  std::uint64_t value, const SendOptions &options = {})
+	decltype(auto) write_notify(Slices from, const RemoteSlice &to, const RemoteSlice &where,
+				    std::uint64_t value, const SendOptions &options = {})
 	{
 		return submit(make(URMA_OPC_WRITE_NOTIFY, options)
 				      .local(from)
@@ -271,7 +273,7 @@ template <class Derived> class Operations
 				      .notify(where, value));
 	}
 	/// Remote memory to local memory.
-	auto read(Slices to, const RemoteSlice &from, const SendOptions &options = {})
+	decltype(auto) read(Slices to, const RemoteSlice &from, const SendOptions &options = {})
 	{
 		return submit(make(URMA_OPC_READ, options).local(to).remote(from));
 	}
@@ -280,47 +282,47 @@ template <class Derived> class Operations
 	// numbers, and the remote address is a multiple of it.
 
 	/// If it equals @p expected, it becomes @p desired.
-	auto cas(const LocalSlice &old, const RemoteSlice &at, std::uint64_t expected,
-		 std::uint64_t desired, const SendOptions &options = {})
+	decltype(auto) cas(const LocalSlice &old, const RemoteSlice &at, std::uint64_t expected,
+			   std::uint64_t desired, const SendOptions &options = {})
 	{
 		return submit(make(URMA_OPC_CAS, options)
 				      .local(old)
 				      .remote(at)
 				      .operands(expected, desired));
 	}
-	auto swap(const LocalSlice &old, const RemoteSlice &at, std::uint64_t desired,
-		  const SendOptions &options = {})
+	decltype(auto) swap(const LocalSlice &old, const RemoteSlice &at, std::uint64_t desired,
+			    const SendOptions &options = {})
 	{
 		return fetch(URMA_OPC_SWAP, old, at, desired, options);
 	}
-	auto fetch_add(const LocalSlice &old, const RemoteSlice &at, std::uint64_t operand,
-		       const SendOptions &options = {})
+	decltype(auto) fetch_add(const LocalSlice &old, const RemoteSlice &at,
+				 std::uint64_t operand, const SendOptions &options = {})
 	{
 		return fetch(URMA_OPC_FADD, old, at, operand, options);
 	}
-	auto fetch_sub(const LocalSlice &old, const RemoteSlice &at, std::uint64_t operand,
-		       const SendOptions &options = {})
+	decltype(auto) fetch_sub(const LocalSlice &old, const RemoteSlice &at,
+				 std::uint64_t operand, const SendOptions &options = {})
 	{
 		return fetch(URMA_OPC_FSUB, old, at, operand, options);
 	}
-	auto fetch_and(const LocalSlice &old, const RemoteSlice &at, std::uint64_t operand,
-		       const SendOptions &options = {})
+	decltype(auto) fetch_and(const LocalSlice &old, const RemoteSlice &at,
+				 std::uint64_t operand, const SendOptions &options = {})
 	{
 		return fetch(URMA_OPC_FAND, old, at, operand, options);
 	}
-	auto fetch_or(const LocalSlice &old, const RemoteSlice &at, std::uint64_t operand,
-		      const SendOptions &options = {})
+	decltype(auto) fetch_or(const LocalSlice &old, const RemoteSlice &at, std::uint64_t operand,
+				const SendOptions &options = {})
 	{
 		return fetch(URMA_OPC_FOR, old, at, operand, options);
 	}
-	auto fetch_xor(const LocalSlice &old, const RemoteSlice &at, std::uint64_t operand,
-		       const SendOptions &options = {})
+	decltype(auto) fetch_xor(const LocalSlice &old, const RemoteSlice &at,
+				 std::uint64_t operand, const SendOptions &options = {})
 	{
 		return fetch(URMA_OPC_FXOR, old, at, operand, options);
 	}
 
 	/// Nothing, but a completion.
-	auto nop(const SendOptions &options = {})
+	decltype(auto) nop(const SendOptions &options = {})
 	{
 		return submit(make(URMA_OPC_NOP, options).operands(0));
 	}
@@ -331,16 +333,17 @@ template <class Derived> class Operations
 		return { opcode, options };
 	}
 
-	auto fetch(urma_opcode_t opcode, const LocalSlice &old, const RemoteSlice &at,
-		   std::uint64_t operand, const SendOptions &options)
+	decltype(auto) fetch(urma_opcode_t opcode, const LocalSlice &old, const RemoteSlice &at,
+			     std::uint64_t operand, const SendOptions &options)
 	{
 		return submit(make(opcode, options).local(old).remote(at).operands(operand));
 	}
 
-	auto submit(detail::Request &request)
+	decltype(auto) submit(detail::Request &request)
 	{
 		return static_cast<Derived *>(this)->submit(request);
 	}
 };
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

@@ -9,7 +9,9 @@
 
 #include "device.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 /// What peers may do with a segment. Each level contains the ones before, as the
@@ -141,4 +143,5 @@ class LocalSegment
 	std::unique_ptr<Impl> impl_;
 };
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma

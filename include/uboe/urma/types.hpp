@@ -20,7 +20,9 @@
 
 #include "error.hpp"
 
-namespace uboe::urma::inline v0
+namespace uboe::urma
+{
+inline namespace v0
 {
 
 /// Number of a jetty in its device, 20 bits.
@@ -238,4 +240,5 @@ constexpr std::uint32_t max_id = 0xfffff; // of jetties and segments
 
 } // namespace detail
 
-} // namespace uboe::urma::inline v0
+} // namespace v0
+} // namespace uboe::urma
