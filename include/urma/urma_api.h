@@ -112,7 +112,8 @@ urma_status_t urma_query_device(urma_device_t *dev, urma_device_attr_t *dev_attr
  * @dev: device
  * @eid_index: urma_eid_info.eid_index of the EID to use
  *
- * Return: context; NULL: EINVAL: no such EID, ENODEV, EACCES, ENOMEM.
+ * Return: context; NULL: EINVAL: no such EID, ENODEV, EACCES, ENOMEM, EADDRINUSE:
+ * another process has the EID of an in-process device.
  */
 urma_context_t *urma_create_context(urma_device_t *dev, uint32_t eid_index);
 

@@ -94,7 +94,7 @@ void ubp_ta_lost(struct ubp_tp *tp)
 
 	/* without work there is nobody to tell yet: the next kick finds out */
 	ubp_jetty_need_kick(j, true);
-	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
+	smp_mb(); /* as in ubp_ta_idle() */
 	if (j->state == UBOE_JS_READY && j->ini && ubp_ini_has_work(j))
 		ubp_ini_fail_head(j, UBOE_CQE_ACK_TIMEOUT, 0);
 }

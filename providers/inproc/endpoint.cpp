@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -222,8 +223,19 @@ int Endpoint::start()
 	if (int err = ubp_dev_init(&dev_))
 		return -err;
 	dev_up_ = true;
-	thread_ = std::thread(&Endpoint::run, this);
+	start_thread();
 	return 0;
+}
+
+/// Signals are for the program's own threads.
+void Endpoint::start_thread()
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	thread_ = std::thread(&Endpoint::run, this);
+	pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Endpoint::~Endpoint()

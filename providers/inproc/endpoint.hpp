@@ -104,6 +104,7 @@ private:
 
 	explicit Endpoint(const Address &address);
 	int start();
+	void start_thread();
 	void run();
 	void wait(u64 deadline);
 	void turn();

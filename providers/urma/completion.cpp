@@ -10,6 +10,11 @@
 
 namespace uboe::urma {
 
+namespace {
+// ERESTARTSYS of the kernel: what urma_wait_jfc() leaves in errno after a signal
+constexpr int interrupted = 512;
+} // namespace
+
 Jfce::Jfce(Context &c) : urma_jfce_t{}, context(c)
 {
 	urma_ctx = &c;
@@ -60,7 +65,9 @@ urma_jfc_t *create(Context &c, const urma_jfc_cfg_t &cfg)
 		URMA_FAILED(err, "%s", std::strerror(err));
 		return nullptr;
 	}
+	Undo unmake([&] { c.backend->destroy_jfc(ring); });
 	Jfc *jfc = Handles<Jfc>::make(c, cfg, ring);
+	Undo forget([jfc] { Handles<Jfc>::destroy(jfc); });
 	{
 		const std::lock_guard hold(c.events);
 
@@ -68,6 +75,8 @@ urma_jfc_t *create(Context &c, const urma_jfc_cfg_t &cfg)
 	}
 	if (jfc->channel)
 		++jfc->channel->users;
+	forget.keep();
+	unmake.keep();
 	child.keep();
 	return jfc;
 }
@@ -261,7 +270,7 @@ int urma_wait_jfc(urma_jfce_t *jfce, uint32_t jfc_cnt, int time_out, urma_jfc_t 
 			return 0;
 		e->context.backend->park();
 		if (e->bell.wait(left) == EINTR) {
-			errno = EINTR;
+			errno = interrupted;
 			return 0;
 		}
 	}

@@ -240,6 +240,25 @@ private:
 	bool kept_ = false;
 };
 
+/// Takes a step back when a creator fails, by a status or by an exception.
+template <class F> class [[nodiscard]] Undo {
+public:
+	explicit Undo(F f) : f_(std::move(f)) {}
+	~Undo()
+	{
+		if (!kept_)
+			f_();
+	}
+	Undo(const Undo &) = delete;
+	Undo &operator=(const Undo &) = delete;
+
+	void keep() { kept_ = true; }
+
+private:
+	F f_;
+	bool kept_ = false;
+};
+
 /// Runs @p f for a C caller: no exception leaves it. A null result of a creator
 /// or a status tells of the failure, errno says why.
 template <class R, class F> R guarded(R on_no_memory, F f) noexcept

@@ -65,19 +65,20 @@ urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
 			URMA_FAILED(err, "%s", std::strerror(err));
 		return nullptr;
 	}
+	Undo unmake([&] { c.backend->destroy_jfr(ring); });
 	Jfr *jfr = Handles<Jfr>::make(c, cfg, g, ring);
+	Undo forget([jfr] { Handles<Jfr>::destroy(jfr); });
 
-	if (!jfr->queue.valid()) {
-		c.backend->destroy_jfr(ring);
-		Handles<Jfr>::destroy(jfr);
+	if (!jfr->queue.valid())
 		throw std::bad_alloc();
-	}
 	{
 		const std::lock_guard hold(c.events);
 
 		c.jfrs[ring.id] = jfr;
 	}
 	++jfc.users;
+	forget.keep();
+	unmake.keep();
 	child.keep();
 	return jfr;
 }

@@ -139,22 +139,24 @@ urma_target_seg_t *do_register(Context &c, const urma_seg_cfg_t &cfg)
 
 	if (!t)
 		return nullptr;
-	t->implicit = implicit;
 	if (t->in_use.exchange(true)) {
 		URMA_FAILED(EEXIST, "token_id: it has a segment already");
 		return nullptr;
 	}
+	t->implicit = implicit;
+	Undo release([t, implicit] {
+		const int err = errno;
+
+		t->in_use = false;
+		if (implicit)
+			drop_token_id(t);
+		errno = err;
+	});
 	Segment *s = register_under(c, cfg, *t);
 
 	if (s)
-		return s;
-	const int err = errno;
-
-	t->in_use = false;
-	if (implicit)
-		drop_token_id(t);
-	errno = err;
-	return nullptr;
+		release.keep();
+	return s;
 }
 
 } // namespace

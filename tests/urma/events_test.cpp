@@ -4,8 +4,10 @@
 #include <atomic>
 #include <thread>
 
+#include <csignal>
 #include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "rig.hpp"
 
@@ -131,6 +133,21 @@ TEST(Events, NoWakeUpIsLost)
 	}
 	sender.join();
 	EXPECT_EQ(got, total);
+}
+
+TEST(Events, ASignalEndsTheWait)
+{
+	Pair p(with_events());
+	urma_jfc_t *jfc = nullptr;
+	struct sigaction act = {}, before = {};
+
+	act.sa_handler = [](int) {};
+	ASSERT_EQ(sigaction(SIGALRM, &act, &before), 0);
+	ualarm(50000, 0);
+	errno = 0;
+	EXPECT_EQ(urma_wait_jfc(p.a.jfce, 1, 10000, &jfc), 0);
+	EXPECT_EQ(errno, 512);
+	sigaction(SIGALRM, &before, nullptr);
 }
 
 TEST(Events, AThresholdIsReportedOnce)
