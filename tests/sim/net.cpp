@@ -363,7 +363,8 @@ std::optional<heard> hear(const bytes &data)
 	ubp_encap e;
 	heard h;
 
-	if (ubp_encap_check(&cfg, data.data(), std::uint32_t(data.size()), &e))
+	if (ubp_encap_check(&cfg, data.data(), std::uint32_t(data.size()), &e) ||
+	    !ubp_encap_csum_ok(data.data(), &e))
 		return {};
 	/* damage to fields that the ICRC does not cover is no damage */
 	if (ubp_icrc_load(data.data() + e.total - UB_ICRC_LEN, false) !=

@@ -314,4 +314,14 @@ TEST(Ta, EveryOpcodeAtEveryLength)
 		}
 	}
 }
+
+TEST(Mtu, LargestPayloadThatALinkCarries)
+{
+	EXPECT_EQ(ubp_mtu_for_link(0), 0u);
+	EXPECT_EQ(ubp_mtu_for_link(1100), 0u);
+	EXPECT_EQ(ubp_mtu_for_link(1500), 1024u);
+	EXPECT_EQ(ubp_mtu_for_link(4500), 4096u);
+	EXPECT_EQ(ubp_mtu_for_link(9000), 8192u);
+	EXPECT_EQ(ubp_mtu_for_link(65536), 8192u);
+}
 } /* namespace */
