@@ -57,6 +57,15 @@ ktap_expect() {
 # do not count. Callers set pipefail: the status is the command's.
 ktap_quote() { "$@" | sed 's/^/# /'; }
 
+# ktap_private_net COMMAND...: runs it in a network namespace of its own, with lo up.
+ktap_private_net() {
+	local private=(unshare --net)
+
+	((EUID == 0)) || private=(unshare --user --map-root-user --net)
+	# shellcheck disable=SC2016
+	"${private[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$@"
+}
+
 # ktap_end: prints the plan and exits.
 ktap_end() {
 	echo "1..$ktap_count"

@@ -208,6 +208,15 @@ void ubp_config_defaults(struct ubp_config *cfg);
  */
 u32 ubp_mtu_for_link(u32 link_mtu);
 
+/**
+ * ubp_rnr_code - the device's code for a minimum RNR NAK timer
+ * @timer: code of verbs, which URMA took over, 0..31 (IBTA 1.3 9.7.5.2.8)
+ *
+ * Return: the smallest code, a time of 2 us << code, that is not shorter; or
+ * UB_RNR_TIMER_MAX.
+ */
+u8 ubp_rnr_code(u8 timer);
+
 /* id -> object, read without locks */
 struct ubp_table {
 	void **top;

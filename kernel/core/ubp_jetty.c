@@ -2,6 +2,25 @@
 /* Jetties: life, states, kicks, and the joint of channel and transaction layer. */
 #include "ubp_ta.h"
 
+/* Codes 1..31 of the RNR NAK timer field, 0 is the longest; units of 10 us (IBTA 1.3 9.7.5.2.8) */
+static const u16 ubp_rnr_10us[32] = {
+	0,    1,    2,	  3,	4,    6,     8,	    12,	   16,	  24,	 32,
+	48,   64,   96,	  128,	192,  256,   384,   512,   768,	  1024,	 1536,
+	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+};
+
+#define UBP_RNR_LONGEST 65536u
+
+u8 ubp_rnr_code(u8 timer)
+{
+	u32 us = 10 * (timer ? ubp_rnr_10us[timer & 31] : UBP_RNR_LONGEST);
+	u8 code = 0;
+
+	while (code < UB_RNR_TIMER_MAX && 2u << code < us)
+		code++;
+	return code;
+}
+
 struct ubp_jetty *ubp_jetty_find(struct ubp_dev *dev, u32 id)
 {
 	return (struct ubp_jetty *)ubp_table_get(&dev->jetty, id);

@@ -5,26 +5,6 @@
 #include <rdma/ib_addr.h>
 #include "verbs.h"
 
-/* Codes 1..31 of the RNR NAK timer field, 0 is the longest; units of 10 us (IBTA 1.3 9.7.5.2.8) */
-static const u16 uboe_ib_rnr[32] = {
-	0,    1,    2,	  3,	4,    6,     8,	    12,	   16,	  24,	 32,
-	48,   64,   96,	  128,	192,  256,   384,   512,   768,	  1024,	 1536,
-	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
-};
-
-#define UBOE_IB_RNR_LONGEST 65536u
-
-/* Smallest UB code, 2 us << code, that is not shorter than the verbs code's time */
-u8 uboe_rnr_code(u8 ib_code)
-{
-	u32 us = 10 * (ib_code ? uboe_ib_rnr[ib_code & 31] : UBOE_IB_RNR_LONGEST);
-	u8 code = 0;
-
-	while (code < UB_RNR_TIMER_MAX && 2u << code < us)
-		code++;
-	return code;
-}
-
 /* How long a channel may go without progress: all the tries that verbs would make, with backoff */
 static u64 uboe_timeout_ns(u8 timeout, u8 retry_cnt)
 {

@@ -72,7 +72,7 @@ static u32 uboe_modify_fields(struct uboe_jetty_ctx *ctx, const struct ib_qp_att
 		jm |= UBOE_JM_ACCESS;
 	}
 	if (mask & IB_QP_MIN_RNR_TIMER) {
-		ctx->rnr_timer = uboe_rnr_code(attr->min_rnr_timer);
+		ctx->rnr_timer = ubp_rnr_code(attr->min_rnr_timer);
 		jm |= UBOE_JM_RNR_TIMER;
 	}
 	if (mask & IB_QP_RNR_RETRY) {

@@ -241,7 +241,6 @@ int uboe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct
 /* channel.c */
 int uboe_channel_make(struct uboe_dev *ud, struct uboe_qp *qp, const struct ib_qp_attr *attr);
 void uboe_channel_unmake(struct uboe_dev *ud, struct uboe_qp *qp);
-u8 uboe_rnr_code(u8 ib_code);
 int uboe_channel_timeout(struct uboe_dev *ud, struct uboe_qp *qp, u8 timeout, u8 retry_cnt);
 
 /* mr.c */

@@ -267,11 +267,6 @@ u32 Endpoint::mtu_to(const Address &peer) const
 	return std::min(mtu, std::max<u32>(std::bit_floor(fits), UB_MTU_MIN));
 }
 
-u64 Endpoint::counter(ubp_stat which) const
-{
-	return __atomic_load_n(&stats_[which], __ATOMIC_RELAXED);
-}
-
 int Endpoint::command(u32 object, u32 verb, u32 id, const void *in, u32 in_len, void *out,
 		      u32 out_len, Sink *sink)
 {

@@ -91,8 +91,6 @@ public:
 	/// The caller stops polling and will wait: the thread takes over at once.
 	void park();
 
-	u64 counter(ubp_stat which) const;
-
 	Ids jetties;
 	Ids receive_queues;
 	Ids completion_queues;

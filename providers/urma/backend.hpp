@@ -81,17 +81,9 @@ struct SegmentSpec {
 	bool needs_token = true;
 };
 
-/// Sizes and abilities that differ from device to device.
-struct Traits {
-	u32 max_mtu = 0; // bytes of payload
-	bool active = false;
-};
-
 class Backend {
 public:
 	virtual ~Backend() = default;
-
-	virtual Traits traits() const = 0;
 
 	virtual int create_jfc(u32 depth, CompletionRing &out) = 0;
 	virtual void destroy_jfc(const CompletionRing &r) = 0;

@@ -20,24 +20,6 @@ namespace {
 constexpr u32 reads_in_progress = 32; // Reads and atomics of one jetty
 constexpr u8 rc_table_shift = 6; // 64 entries: twice as many as a peer may have
 
-// Times of the codes of min_rnr_timer in units of 10 us, code 0 is the longest
-// (IBTA 1.3 9.7.5.2.8, which URMA took over)
-constexpr u16 rnr_10us[32] = {0,    1,	  2,	3,    4,    6,	   8,	  12,	 16,	24,   32,
-			      48,   64,	  96,	128,  192,  256,   384,	  512,	 768,	1024, 1536,
-			      2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
-constexpr u32 rnr_longest_10us = 65536;
-
-/// The device's code, 2 us << code, that is not shorter.
-u8 rnr_code(u8 code)
-{
-	const u32 us = 10 * (code ? rnr_10us[code & 31] : rnr_longest_10us);
-	u8 n = 0;
-
-	while (n < UB_RNR_TIMER_MAX && 2u << n < us)
-		++n;
-	return n;
-}
-
 /// err_timeout is the time of one try; a channel gets eight, with backoff.
 u64 timeout_ns(u8 err_timeout)
 {
@@ -82,8 +64,6 @@ public:
 		: device_(std::move(device)), listener_(listener), domain_(device_->new_domain())
 	{
 	}
-
-	Traits traits() const override { return {device_->mtu_to(device_->address()), true}; }
 
 	int create_jfc(u32 depth, CompletionRing &out) override
 	{
@@ -179,7 +159,7 @@ public:
 			err = 0;
 		jetty.state = UBOE_JS_RTR;
 		jetty.tpn = UB_TPN_RC(id);
-		jetty.rnr_timer = rnr_code(spec.min_rnr_timer);
+		jetty.rnr_timer = ubp_rnr_code(spec.min_rnr_timer);
 		jetty.rnr_retry = spec.rnr_retry;
 		jetty.max_rd = reads_in_progress;
 		jetty.access = UBOE_ACC_REMOTE_READ | UBOE_ACC_REMOTE_WRITE |

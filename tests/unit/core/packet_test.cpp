@@ -324,4 +324,12 @@ TEST(Mtu, LargestPayloadThatALinkCarries)
 	EXPECT_EQ(ubp_mtu_for_link(9000), 8192u);
 	EXPECT_EQ(ubp_mtu_for_link(65536), 8192u);
 }
+
+TEST(RnrTimer, NotShorterThanThatOfVerbs)
+{
+	EXPECT_EQ(ubp_rnr_code(1), 3u); /* 10 us: 16 us */
+	EXPECT_EQ(ubp_rnr_code(12), 9u); /* 640 us: 1024 us */
+	EXPECT_EQ(ubp_rnr_code(31), 18u); /* 491.52 ms: 524.288 ms */
+	EXPECT_EQ(ubp_rnr_code(0), 19u); /* 655.36 ms: 1048.576 ms */
+}
 } /* namespace */
