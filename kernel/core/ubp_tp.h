@@ -92,6 +92,7 @@ struct ubp_tp {
 	u32 xid; /* this incarnation */
 	u32 peer_xid;
 	bool peer_known;
+	bool closed; /* the peer went away: given up at cm_at */
 	u32 cm_wait_us;
 	u64 cm_at;
 

@@ -9,6 +9,12 @@
 
 #define UBP_CM_FIRST_US 1000u
 #define UBP_CM_MAX_US 200000u
+/*
+ * Work that the peer left undone fails this long after it went away. Programs with
+ * several queues to one peer rely on good completions of the others coming first, as
+ * they do where only missing answers tell: long enough for one retransmission.
+ */
+#define UBP_CM_GRACE_US 250000u
 
 /* A set-up message in host order; only what this end looks at */
 struct ubp_cm {
@@ -106,6 +112,10 @@ void ubp_tpcm_close(struct ubp_tp *tp)
 
 void ubp_tpcm_timer(struct ubp_tp *tp)
 {
+	if (tp->closed) {
+		ubp_tp_lost(tp);
+		return;
+	}
 	/* a peer that is not there matters only when work waits for it */
 	if (tp->stall_since != UBP_NEVER && tp->lost_after &&
 	    tp->now - tp->stall_since > tp->lost_after) {
@@ -186,7 +196,10 @@ static void ubp_cm_closed(struct ubp_tp *tp, const struct ubp_cm *m)
 		return;
 	}
 	ubp_tp_implied_ack(tp, m->psn, m->exec_msn);
-	ubp_tp_lost(tp);
+	if (tp->state != UBP_TP_OPEN || tp->closed)
+		return;
+	tp->closed = true;
+	tp->cm_at = tp->now + UBP_CM_GRACE_US * 1000ull;
 }
 
 static void ubp_cm_handle(struct ubp_tp *tp, const struct ubp_cm *m)
