@@ -213,6 +213,12 @@ int ubp_tp_destroy(struct ubp_dev *dev, u32 tpn)
 	return 0;
 }
 
+void ubp_tp_skip_gone(struct ubp_tp *tp)
+{
+	while (tp->snd_una != tp->snd_nxt && !ubp_tp_txd(tp, tp->snd_una)->kind)
+		tp->snd_una = ubp_psn_add(tp->snd_una, 1);
+}
+
 void ubp_tp_fail(struct ubp_tp *tp)
 {
 	u32 psn;
@@ -234,6 +240,7 @@ void ubp_tp_fail(struct ubp_tp *tp)
 		d->flags = UBP_TXF_SACKED;
 		d->kind = 0;
 	}
+	ubp_tp_skip_gone(tp);
 }
 
 void ubp_tp_lost(struct ubp_tp *tp)

@@ -177,6 +177,8 @@ static void ubp_tp_cumulative(struct ubp_tp *tp, u32 end)
 			ubp_tp_rtt(tp, d);
 		ubp_ta_acked(tp, d);
 	}
+	if (unlikely(tp->state == UBP_TP_FAILED))
+		ubp_tp_skip_gone(tp);
 	if (moved)
 		ubp_tp_progress(tp);
 }

@@ -188,7 +188,7 @@ static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
 {
 	enum ubp_sent r;
 
-	if (tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED)
+	if ((tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED) || tp->closed)
 		return false;
 	while (budget) {
 		if (tp->lost) {
@@ -227,6 +227,11 @@ void ubp_tp_timeout(struct ubp_tp *tp)
 
 	if (tp->lost_after && tp->now - tp->stall_since > tp->lost_after) {
 		ubp_tp_lost(tp);
+		return;
+	}
+	if (tp->closed) {
+		tp->rto_base = tp->now; /* nobody is there to send it to */
+		tp->backoff++;
 		return;
 	}
 	ubp_stat(tp->dev, UBP_S_TIMEOUTS);
