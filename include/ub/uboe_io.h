@@ -36,6 +36,8 @@
 #define UBOE_MAX_JFC_DEPTH 1048576u
 #define UBOE_MAX_JFS_BB 32768u
 #define UBOE_MAX_JETTY 65536u
+#define UBOE_MAX_JGRP 65536u
+#define UBOE_MAX_JGRP_MEMBERS 32u
 #define UBOE_MAX_MSG (256u << 20) /* Write and Read; verbs Send too, by capability */
 #define UBOE_MAX_SLICE 65536u
 
@@ -84,6 +86,13 @@ enum uboe_sqe_opcode {
 #define UBOE_SQE_SGE_NUM 0xff000000u
 /* SQE word 3 */
 #define UBOE_SQE_RMT_ID 0x000fffffu /* remote jetty id, or remote TokenID */
+
+/* Values of UBOE_SQE_RMT_TYPE: what the id of a target is; as TGT_TC_Type on the wire */
+enum uboe_rmt_type {
+	UBOE_RMT_JFR = 0,
+	UBOE_RMT_JETTY = 1,
+	UBOE_RMT_GROUP = 2,
+};
 
 /**
  * struct uboe_sqe - control part of a Normal SQE
@@ -144,7 +153,7 @@ struct uboe_jfr_rec {
 
 /* CQE word 0 */
 #define UBOE_CQE_RECV 0x00000001u
-#define UBOE_CQE_JETTY 0x00000002u
+#define UBOE_CQE_JETTY 0x00000002u /* the local id is a jetty's; else a JFS's, with RECV a JFR's */
 #define UBOE_CQE_OWNER 0x00000004u
 #define UBOE_CQE_INLINE 0x00000008u
 #define UBOE_CQE_OPCODE 0x00000070u
@@ -193,7 +202,8 @@ enum uboe_cqe_substatus {
  * @w1: send: ring index of the last BB of the completed SQE (low 16 bits);
  *	receive: slot number; local id in the high half
  * @tpn, @rmt_eid: channel and peer, with the peer's jetty in @w2: receive
- *	completions of native jetties (UBOE_JETTY_NATIVE) only
+ *	completions of native jetties (UBOE_JETTY_NATIVE), and whatever came
+ *	without a connection, where @tpn is 0 for UM
  * @user: opaque value of the queue's owner, from its context
  * @imm: immediate, or invalidated TokenID | TokenValue << 32
  *

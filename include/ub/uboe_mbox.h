@@ -56,6 +56,7 @@ enum uboe_jetty_state {
 /* URMA: a CQE with FLUSH_DONE follows the last flushed SQE, receive CQEs name the peer */
 #define UBOE_JETTY_NATIVE 0x8u
 #define UBOE_JETTY_TOKEN 0x10u /* what a peer sends must carry @token */
+#define UBOE_JETTY_SEND_ONLY 0x20u /* a JFS: @jfrn and @rx_jfcn are 0; not for RC */
 
 /* Access rights of segments and of a jetty's responder */
 #define UBOE_ACC_LOCAL_WRITE 0x1u
@@ -73,6 +74,14 @@ enum uboe_jetty_state {
  * @rnr_retry: 0..6 retries, 7 without limit
  * @max_rd: Reads and atomics in progress as initiator
  * @access: UBOE_ACC_REMOTE_* that the responder grants
+ * @eid: UM: our address, IPv6 or v4-mapped, network byte order
+ * @mtu: UM: largest message, bytes, power of two 1024..8192; a way that carries
+ *	less lowers it
+ * @sport: UM: UDP source port, 0: chosen from the number
+ *
+ * A UM jetty has no channel: it goes from INIT to READY. Each of its SQEs names a
+ * target: rmt_eid, UBOE_SQE_RMT_TYPE, UBOE_SQE_RMT_ID and rmt_token. Destroying a
+ * jetty takes it out of its group.
  */
 struct uboe_jetty_ctx {
 	__u8 state;
@@ -98,7 +107,10 @@ struct uboe_jetty_ctx {
 	__le16 msg_win;
 	__le16 rsvd0;
 	__le32 sq_pi; /* query: consumed by the engine */
-	__le32 rsvd[46];
+	__u8 eid[16];
+	__le16 mtu;
+	__le16 sport;
+	__le32 rsvd[41];
 };
 
 /* Which fields a modify command sets: word 0 of the mask that follows the context */
@@ -136,6 +148,8 @@ struct uboe_jfc_ctx {
  * @idx: bus address of the index ring, 4 << @shift bytes
  * @rec: bus address of struct uboe_jfr_rec
  * @limit: event when fewer receives than this are posted, 0 none
+ * @jfcn, @token, @user_data: for messages that name the JFR itself, with
+ *	UBOE_JFR_UM or UBOE_JFR_RM
  */
 struct uboe_jfr_ctx {
 	__u8 shift;
@@ -153,6 +167,11 @@ struct uboe_jfr_ctx {
 	__le32 ci; /* query */
 	__le32 rsvd[18];
 };
+
+/* uboe_jfr_ctx.flags */
+#define UBOE_JFR_UM 0x1u /* UM messages may name it as their target */
+#define UBOE_JFR_RM 0x2u
+#define UBOE_JFR_TOKEN 0x4u /* what names it must carry @token */
 
 /* Modify mask of a JFR */
 #define UBOE_RM_LIMIT 0x1u
@@ -241,7 +260,41 @@ struct uboe_eq_ctx {
 	__le32 rsvd[11];
 };
 
+/* Who of a group receives: its members in turn, or the one that the hint chooses */
+enum uboe_jgrp_policy { UBOE_JGRP_RR = 0, UBOE_JGRP_HINT = 1 };
+
+/* uboe_jgrp_ctx.flags */
+#define UBOE_JGRP_TOKEN 0x1u /* what names it must carry @token */
+
+/* Modify mask of a jetty group */
+#define UBOE_GM_JOIN 0x1u
+#define UBOE_GM_LEAVE 0x2u
+
+/**
+ * struct uboe_jgrp_ctx - jetty group: up to 32 jetties behind one id
+ * @policy: enum uboe_jgrp_policy. HINT: member number hint modulo @count, counted
+ *	in the order of joining. A member that is not READY is passed over: the
+ *	next one that is takes the message
+ * @type: enum uboe_jetty_type of its members, UM or RM
+ * @count: query: members
+ * @pd: of all members
+ * @member: modify: the jetty that joins or leaves; one group at a time
+ *
+ * A group with members cannot be destroyed (-EBUSY).
+ */
+struct uboe_jgrp_ctx {
+	__u8 policy;
+	__u8 flags;
+	__u8 type;
+	__u8 count;
+	__le32 pd;
+	__le32 token;
+	__le32 member;
+	__le32 rsvd[28];
+};
+
 UBOE_ASSERT(sizeof(struct uboe_jetty_ctx) == 256);
+UBOE_ASSERT(sizeof(struct uboe_jgrp_ctx) == 128);
 UBOE_ASSERT(sizeof(struct uboe_jfc_ctx) == 128);
 UBOE_ASSERT(sizeof(struct uboe_jfr_ctx) == 128);
 UBOE_ASSERT(sizeof(struct uboe_seg_ctx) == 128);

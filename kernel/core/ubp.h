@@ -39,7 +39,7 @@ struct ubp_seg;
  * @tc: DSCP in the upper six bits; the core adds ECN
  * @hop: TTL or hop limit
  * @flow: IPv6 flow label
- * @tp: channel that it belongs to, for ubp_resume()
+ * @tp: channel that it belongs to, for ubp_resume(); NULL: messages without one
  * @home: the home's route cache, opaque
  */
 struct ubp_path {
@@ -87,8 +87,10 @@ struct ubp_rxpkt {
  * @seg_unmap: undo it; nothing refers to the pages any more
  * @path_init: route to path->raddr (may be deferred to the first packet)
  * @path_exit: drop it
+ * @path_mtu: largest payload whose packets fit the way to path->raddr, 0: there is no
+ *	way. Asked once, after path_init. May be NULL: all that the owner allows
  * @tx_alloc: room for a packet of @len bytes from the IP header on; false when
- *	there is none now, ubp_resume() follows later
+ *	there is none now, ubp_resume() follows later unless path->tp is NULL
  * @tx_send: send it; consumes the buffer whatever happens
  * @tx_free: give back a buffer that was not sent
  * @rx_free: give back a received packet that the core had kept
@@ -109,6 +111,7 @@ struct ubp_ops {
 	void (*seg_unmap)(struct ubp_dev *dev, struct ubp_seg *seg);
 	int (*path_init)(struct ubp_dev *dev, struct ubp_path *path);
 	void (*path_exit)(struct ubp_dev *dev, struct ubp_path *path);
+	u32 (*path_mtu)(struct ubp_dev *dev, struct ubp_path *path);
 	bool (*tx_alloc)(struct ubp_dev *dev, struct ubp_path *path, u32 len,
 			 struct ubp_txbuf *buf);
 	void (*tx_send)(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *buf);
@@ -169,6 +172,15 @@ enum ubp_stat {
 	UBP_D_TPCM_NO_JETTY,
 	UBP_D_TPCM_STALE, /* another incarnation of the peer */
 	UBP_D_UTP_NO_JETTY,
+	/* messages without a connection: why their target did not take them */
+	UBP_D_NO_TARGET, /* there is none, or it serves another mode; an empty group */
+	UBP_D_TARGET_STATE, /* not READY */
+	UBP_D_TARGET_TOKEN, /* TokenValue missing or wrong */
+	UBP_D_TARGET_NO_RECEIVE,
+	UBP_D_TARGET_TOO_LONG, /* for the receive that is next */
+	UBP_D_TARGET_ACCESS, /* the receive's memory cannot be written */
+	UBP_D_TARGET_REQUEST, /* well-formed, not served: user data, poison, an offset */
+	UBP_D_TARGET_OVERFLOW, /* its JFC is full */
 	UBP_S_MAX,
 };
 
@@ -180,6 +192,7 @@ struct ubp_config {
 	u32 max_jfr;
 	u32 max_jfc;
 	u32 max_seg;
+	u32 max_jgrp;
 	u16 udp_port;
 	u8 hop_limit;
 	u8 dscp;
@@ -233,6 +246,7 @@ struct ubp_dev {
 	struct ubp_table jfr;
 	struct ubp_table jfc;
 	struct ubp_table seg;
+	struct ubp_table jgrp;
 	struct ubp_table tp; /* by the low 20 bits of the TPN */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */

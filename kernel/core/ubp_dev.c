@@ -46,6 +46,14 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_D_TPCM_NO_JETTY] = "drop_tpcm_no_jetty",
 	[UBP_D_TPCM_STALE] = "drop_tpcm_stale",
 	[UBP_D_UTP_NO_JETTY] = "drop_utp_no_jetty",
+	[UBP_D_NO_TARGET] = "drop_no_target",
+	[UBP_D_TARGET_STATE] = "drop_target_state",
+	[UBP_D_TARGET_TOKEN] = "drop_target_token",
+	[UBP_D_TARGET_NO_RECEIVE] = "drop_target_no_receive",
+	[UBP_D_TARGET_TOO_LONG] = "drop_target_too_long",
+	[UBP_D_TARGET_ACCESS] = "drop_target_access",
+	[UBP_D_TARGET_REQUEST] = "drop_target_request",
+	[UBP_D_TARGET_OVERFLOW] = "drop_target_overflow",
 };
 
 const char *ubp_stat_name(u32 stat)
@@ -60,6 +68,7 @@ void ubp_config_defaults(struct ubp_config *cfg)
 	cfg->max_jfr = 1u << 18; /* 64K shared ones, and one per jetty */
 	cfg->max_jfc = 1u << 17;
 	cfg->max_seg = 1u << 20;
+	cfg->max_jgrp = 1u << 17;
 	cfg->udp_port = UB_UDP_PORT;
 	cfg->hop_limit = 64;
 	cfg->verify_csum = true;
@@ -147,6 +156,8 @@ int ubp_dev_init(struct ubp_dev *dev)
 		err = ubp_table_init(dev, &dev->jfc, dev->cfg.max_jfc);
 	if (!err)
 		err = ubp_table_init(dev, &dev->seg, dev->cfg.max_seg);
+	if (!err)
+		err = ubp_table_init(dev, &dev->jgrp, dev->cfg.max_jgrp);
 	if (err)
 		ubp_dev_exit(dev);
 	return err;
@@ -154,6 +165,7 @@ int ubp_dev_init(struct ubp_dev *dev)
 
 void ubp_dev_exit(struct ubp_dev *dev)
 {
+	ubp_table_exit(dev, &dev->jgrp);
 	ubp_table_exit(dev, &dev->seg);
 	ubp_table_exit(dev, &dev->jfc);
 	ubp_table_exit(dev, &dev->jfr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Jetties: life, states, kicks, and the joint of channel and transaction layer. */
 #include "ubp_ta.h"
+#include "ubp_target.h"
 
 /* Codes 1..31 of the RNR NAK timer field, 0 is the longest; units of 10 us (IBTA 1.3 9.7.5.2.8) */
 static const u16 ubp_rnr_10us[32] = {
@@ -60,7 +61,24 @@ static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
 	j->tx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->tx_jfcn));
 	j->rx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->rx_jfcn));
 	j->jfr = (struct ubp_jfr *)ubp_table_get(&dev->jfr, le32_to_cpu(ctx->jfrn));
+	if (j->flags & UBOE_JETTY_SEND_ONLY) {
+		if (ctx->rx_jfcn || ctx->jfrn)
+			return false;
+		j->rx_jfc = NULL;
+		j->jfr = NULL;
+		return j->sq && j->page && j->tx_jfc;
+	}
 	return j->sq && j->page && j->tx_jfc && j->rx_jfc && j->jfr;
+}
+
+/* Its queues know that it uses them, or no longer does */
+static void ubp_jetty_use(struct ubp_jetty *j, int n)
+{
+	j->tx_jfc->users += n;
+	if (!j->jfr)
+		return;
+	j->rx_jfc->users += n;
+	j->jfr->users += n;
 }
 
 int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx)
@@ -68,11 +86,12 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	struct ubp_jetty *j;
 	int err;
 
-	if (ctx->type != UBOE_JETTY_RC)
+	if (ctx->type != UBOE_JETTY_RC && ctx->type != UBOE_JETTY_UM)
 		return -EOPNOTSUPP;
 	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT ||
 	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
-			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN))
+			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN | UBOE_JETTY_SEND_ONLY) ||
+	    (ctx->type == UBOE_JETTY_RC && ctx->flags & UBOE_JETTY_SEND_ONLY))
 		return -EINVAL;
 	j = (struct ubp_jetty *)dev->ops->zalloc(dev, sizeof(*j));
 	if (!j)
@@ -90,14 +109,17 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	j->max_rd = 1;
 	ubp_ref_init(&j->refs);
 	ubp_lock_init(&j->lock);
-	err = ubp_jetty_map(j, ctx) ? ubp_table_add(dev, &dev->jetty, id, j) : -EINVAL;
+	err = ubp_jetty_map(j, ctx) ? 0 : -EINVAL;
+	if (!err && j->type == UBOE_JETTY_UM)
+		err = ubp_um_create(j, ctx);
+	if (!err)
+		err = ubp_table_add(dev, &dev->jetty, id, j);
 	if (err) {
+		ubp_um_destroy(j);
 		ubp_jetty_put(j);
 		return err;
 	}
-	j->tx_jfc->users++;
-	j->rx_jfc->users++;
-	j->jfr->users++;
+	ubp_jetty_use(j, 1);
 	j->fetched = ubp_jetty_pi(j);
 	ubp_jetty_need_kick(j, true);
 	ubp_jetty_rq_kick(j, false);
@@ -117,8 +139,12 @@ int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx)
 	ctx->flags = j->flags;
 	ctx->pd = cpu_to_le32(j->pd);
 	ctx->tx_jfcn = cpu_to_le32(j->tx_jfc->id);
-	ctx->rx_jfcn = cpu_to_le32(j->rx_jfc->id);
-	ctx->jfrn = cpu_to_le32(j->jfr->id);
+	if (j->jfr) {
+		ctx->rx_jfcn = cpu_to_le32(j->rx_jfc->id);
+		ctx->jfrn = cpu_to_le32(j->jfr->id);
+	}
+	if (j->um)
+		ubp_um_query(j, ctx);
 	ctx->rnr_timer = j->rnr_timer;
 	ctx->rnr_retry = j->rnr_retry;
 	ctx->access = j->access;
@@ -134,6 +160,7 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 
 	if (!j)
 		return -ENOENT;
+	ubp_jgrp_leave(j);
 	ubp_table_del(&dev->jetty, id);
 	ubp_lock(&j->lock);
 	if (j->flags & UBOE_JETTY_SHARED_JFR)
@@ -149,9 +176,8 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 		j->tp->state = UBP_TP_DEAD;
 	}
 	ubp_unlock(&j->lock);
-	j->tx_jfc->users--;
-	j->rx_jfc->users--;
-	j->jfr->users--;
+	ubp_um_destroy(j);
+	ubp_jetty_use(j, -1);
 	ubp_jetty_put(j);
 	return 0;
 }
@@ -193,7 +219,8 @@ static int ubp_jetty_to_state(struct ubp_jetty *j, u8 to)
 			j->state = UBOE_JS_INIT;
 		break;
 	case UBOE_JS_READY:
-		if (j->state != UBOE_JS_RTR && j->state != UBOE_JS_READY)
+		if (j->state != UBOE_JS_RTR && j->state != UBOE_JS_READY &&
+		    !(j->type == UBOE_JETTY_UM && j->state == UBOE_JS_INIT))
 			err = -EINVAL;
 		else
 			j->state = UBOE_JS_READY;
@@ -317,12 +344,13 @@ void ubp_jetty_send_done(struct ubp_jetty *j, const struct ubp_comp *c)
 static void ubp_jetty_flush_recv(struct ubp_jetty *j)
 {
 	struct ubp_comp c = { .status = UBOE_CQE_FLUSH, .recv = true };
-	u32 left = j->jfr->mask + 1;
 	struct ubp_rqe rqe;
 	enum ubp_take got;
+	u32 left;
 
-	if (j->flags & UBOE_JETTY_SHARED_JFR)
+	if (!j->jfr || j->flags & UBOE_JETTY_SHARED_JFR)
 		return;
+	left = j->jfr->mask + 1;
 	/* once around: its owner may post as fast as they are flushed */
 	for (; left; left--) {
 		got = ubp_jfr_take(j->jfr, &rqe);
@@ -421,6 +449,8 @@ static bool ubp_kick_or_drive(struct ubp_jetty *j, bool drive)
 		;
 	else if (j->state == UBOE_JS_ERROR)
 		ubp_jetty_flush(j);
+	else if (j->state == UBOE_JS_READY && j->um)
+		more = ubp_um_kick(j, drive);
 	else if (j->state == UBOE_JS_READY && j->tp)
 		more = ubp_kick_ready(j, drive);
 	ubp_unlock(&j->lock);
@@ -465,6 +495,8 @@ void ubp_leave_id(struct ubp_dev *dev, u32 id)
 		ubp_lock(&j->lock);
 		if (j->tp && j->tp->driven) {
 			j->tp->driven = false;
+			dev->ops->engine_later(j);
+		} else if (!j->dead && j->um) {
 			dev->ops->engine_later(j);
 		}
 		ubp_unlock(&j->lock);

@@ -61,14 +61,22 @@ int ubp_jfc_destroy(struct ubp_dev *dev, u32 id)
 
 static void ubp_cqe_fill(struct uboe_cqe *e, const struct ubp_jetty *j, const struct ubp_comp *c)
 {
-	e->w1 = cpu_to_le32(c->entry | j->id << 16);
-	e->w2 = cpu_to_le32((j->id >> 16) & UBOE_CQE_ID_HI);
+	u32 id = j ? j->id : c->jfr->id;
+	u64 user = j ? j->user : c->jfr->user;
+
+	e->w1 = cpu_to_le32(c->entry | id << 16);
+	e->w2 = cpu_to_le32((id >> 16) & UBOE_CQE_ID_HI);
 	e->tpn = 0;
-	if (c->recv && j->flags & UBOE_JETTY_NATIVE)
+	if (c->rmt_eid) {
+		e->w2 |= cpu_to_le32(UBP_PUT(UBOE_CQE_RMT_ID, c->rmt_id));
+		e->tpn = cpu_to_le32(c->tpn);
+		memcpy(e->rmt_eid, c->rmt_eid, sizeof(e->rmt_eid));
+	} else if (c->recv && j && j->flags & UBOE_JETTY_NATIVE) {
 		ubp_jetty_peer(j, e);
+	}
 	e->byte_cnt = cpu_to_le32(c->bytes);
-	e->user_lo = cpu_to_le32((u32)j->user);
-	e->user_hi = cpu_to_le32((u32)(j->user >> 32));
+	e->user_lo = cpu_to_le32((u32)user);
+	e->user_hi = cpu_to_le32((u32)(user >> 32));
 	e->imm_lo = cpu_to_le32((u32)c->imm);
 	e->imm_hi = cpu_to_le32((u32)(c->imm >> 32));
 }
@@ -108,7 +116,8 @@ bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const stru
 	e = &jfc->ring[jfc->pi & jfc->mask];
 	ubp_cqe_fill(e, jetty, c);
 	w0 = (c->recv ? UBOE_CQE_RECV : 0) | (c->flush_done ? UBOE_CQE_FLUSH_DONE : 0) |
-	     UBOE_CQE_JETTY | UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) |
+	     (jetty && !(jetty->flags & UBOE_JETTY_SEND_ONLY) ? UBOE_CQE_JETTY : 0) |
+	     UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) |
 	     UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) | UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
 	if (!(jfc->pi >> jfc->shift & 1))
 		w0 |= UBOE_CQE_OWNER;

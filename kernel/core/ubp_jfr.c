@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "ubp_obj.h"
 
+/* It may be a target itself */
+#define UBP_JFR_DIRECT (UBOE_JFR_UM | UBOE_JFR_RM)
+
 static bool ubp_jfr_map(struct ubp_dev *dev, struct ubp_jfr *jfr, const struct uboe_jfr_ctx *ctx)
 {
 	u64 depth = 1ull << ctx->shift;
@@ -19,7 +22,8 @@ int ubp_jfr_create(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx)
 	struct ubp_jfr *jfr;
 	int err;
 
-	if (ctx->shift < 6 || ctx->shift > 15 || ctx->sge_shift > 2 || ctx->flags ||
+	if (ctx->shift < 6 || ctx->shift > 15 || ctx->sge_shift > 2 ||
+	    ctx->flags & ~(UBP_JFR_DIRECT | UBOE_JFR_TOKEN) ||
 	    le32_to_cpu(ctx->limit) >= 1u << ctx->shift)
 		return -EINVAL;
 	jfr = (struct ubp_jfr *)dev->ops->zalloc(dev, sizeof(*jfr));
@@ -32,10 +36,19 @@ int ubp_jfr_create(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx)
 	jfr->sge_shift = ctx->sge_shift;
 	jfr->pd = le32_to_cpu(ctx->pd);
 	jfr->limit = le32_to_cpu(ctx->limit);
+	jfr->flags = ctx->flags;
+	jfr->token = le32_to_cpu(ctx->token);
+	jfr->user = le64_to_cpu(ctx->user_data);
 	ubp_lock_init(&jfr->lock);
-	err = ubp_jfr_map(dev, jfr, ctx) ? ubp_table_add(dev, &dev->jfr, id, jfr) : -EINVAL;
+	if (jfr->flags & UBP_JFR_DIRECT)
+		jfr->jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->jfcn));
+	err = -EINVAL;
+	if (ubp_jfr_map(dev, jfr, ctx) && (jfr->jfc || !(jfr->flags & UBP_JFR_DIRECT)))
+		err = ubp_table_add(dev, &dev->jfr, id, jfr);
 	if (err)
 		dev->ops->free_later(dev, jfr);
+	else if (jfr->jfc)
+		jfr->jfc->users++;
 	return err;
 }
 
@@ -64,6 +77,8 @@ int ubp_jfr_query(struct ubp_dev *dev, u32 id, struct uboe_jfr_ctx *ctx)
 	memset(ctx, 0, sizeof(*ctx));
 	ctx->shift = (u8)jfr->shift;
 	ctx->sge_shift = (u8)jfr->sge_shift;
+	ctx->flags = jfr->flags;
+	ctx->jfcn = cpu_to_le32(jfr->jfc ? jfr->jfc->id : 0);
 	ctx->pd = cpu_to_le32(jfr->pd);
 	ctx->limit = cpu_to_le32(jfr->limit);
 	ctx->ci = cpu_to_le32(jfr->ci);
@@ -79,6 +94,8 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id)
 	if (jfr->users)
 		return -EBUSY;
 	ubp_table_del(&dev->jfr, id);
+	if (jfr->jfc)
+		jfr->jfc->users--;
 	dev->ops->free_later(dev, jfr);
 	return 0;
 }
@@ -107,6 +124,11 @@ static void ubp_rqe_copy(const struct ubp_jfr *jfr, u32 slot, struct ubp_rqe *rq
 
 enum ubp_take ubp_jfr_take(struct ubp_jfr *jfr, struct ubp_rqe *rqe)
 {
+	return ubp_jfr_take_for(jfr, 0, rqe);
+}
+
+enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *rqe)
+{
 	enum ubp_take ret = UBP_TAKE_OK;
 	bool limit = false;
 	u16 avail;
@@ -119,16 +141,20 @@ enum ubp_take ubp_jfr_take(struct ubp_jfr *jfr, struct ubp_rqe *rqe)
 		return UBP_TAKE_NONE;
 	}
 	slot = le32_to_cpu(READ_ONCE(jfr->idx[jfr->ci & jfr->mask]));
+	if (slot <= jfr->mask) {
+		ubp_rqe_copy(jfr, slot, rqe);
+		if (bytes > rqe->total) {
+			ubp_unlock_inner(&jfr->lock);
+			return UBP_TAKE_SHORT;
+		}
+	} else {
+		memset(rqe, 0, sizeof(*rqe));
+		ret = UBP_TAKE_BAD;
+	}
 	jfr->ci++;
 	if (jfr->limit && avail - 1u < jfr->limit) {
 		jfr->limit = 0; /* one event for each arming */
 		limit = true;
-	}
-	if (slot <= jfr->mask) {
-		ubp_rqe_copy(jfr, slot, rqe);
-	} else {
-		memset(rqe, 0, sizeof(*rqe));
-		ret = UBP_TAKE_BAD;
 	}
 	ubp_unlock_inner(&jfr->lock);
 	if (limit)

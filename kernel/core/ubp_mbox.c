@@ -57,6 +57,10 @@ UBP_MBOX_CREATE(jfr)
 UBP_MBOX_MODIFY(jfr)
 UBP_MBOX_QUERY(jfr)
 UBP_MBOX_DESTROY(jfr)
+UBP_MBOX_CREATE(jgrp)
+UBP_MBOX_MODIFY(jgrp)
+UBP_MBOX_QUERY(jgrp)
+UBP_MBOX_DESTROY(jgrp)
 UBP_MBOX_CREATE(tp)
 UBP_MBOX_MODIFY(tp)
 UBP_MBOX_QUERY(tp)
@@ -79,6 +83,7 @@ static const struct ubp_mbox_row ubp_mbox_rows[16] = {
 	[UBOE_MBOX_RCT >> 4] = UBP_ROW(rct, NULL),
 	[UBOE_MBOX_JFC >> 4] = UBP_ROW(jfc, NULL),
 	[UBOE_MBOX_JFR >> 4] = UBP_ROW(jfr, ubp_mbox_jfr_modify),
+	[UBOE_MBOX_JGRP >> 4] = UBP_ROW(jgrp, ubp_mbox_jgrp_modify),
 	[UBOE_MBOX_TP >> 4] = UBP_ROW(tp, ubp_mbox_tp_modify),
 	[UBOE_MBOX_SEG >> 4] = UBP_ROW(seg, NULL),
 };

@@ -8,6 +8,8 @@
 #include "ubp.h"
 
 struct ubp_ini;
+struct ubp_um;
+struct ubp_jgrp;
 struct ubp_rce;
 
 /**
@@ -41,6 +43,10 @@ struct ubp_comp {
 	u16 entry;
 	u32 bytes;
 	u64 imm;
+	const struct ubp_jfr *jfr; /* of a message that named a JFR: who completes */
+	const u8 *rmt_eid; /* who sent it, where the jetty has no peer; else NULL */
+	u32 rmt_id;
+	u32 tpn;
 };
 
 /* One SGE, in host order, not yet checked against its segment */
@@ -62,6 +68,7 @@ struct ubp_rqe {
  * struct ubp_jfr - receive queue
  * @lock: guards @ci, @limit and the index ring; inner lock
  * @users: jetties that receive from it
+ * @jfc, @token, @user: of messages that name it as their target, see @flags
  */
 struct ubp_jfr {
 	struct ubp_dev *dev;
@@ -71,6 +78,10 @@ struct ubp_jfr {
 	u32 sge_shift;
 	u32 pd;
 	u32 users;
+	u8 flags; /* UBOE_JFR_* */
+	struct ubp_jfc *jfc;
+	u32 token;
+	u64 user;
 	const struct uboe_sge *ring;
 	const __le32 *idx;
 	struct uboe_jfr_rec *rec;
@@ -85,6 +96,8 @@ struct ubp_jfr {
  * @refs: one for the table, one for its channel
  * @lock: guards all below it, and the state of the channel @tp. Outermost lock
  *	of the core; two jetties are never locked together.
+ * @grp: group that it is a member of; guarded by the command serialisation
+ * @um: a UM jetty's ways to its targets
  * @dead: destroyed, only memory is left
  * @fetched: next BB of the ring to look at
  * @ini: initiator state, from RTR on
@@ -105,6 +118,7 @@ struct ubp_jetty {
 	u32 token;
 	u64 user;
 	void *home;
+	struct ubp_jgrp *grp;
 	ubp_ref_t refs;
 
 	ubp_lock_t lock;
@@ -118,6 +132,7 @@ struct ubp_jetty {
 	u32 fetched;
 	struct ubp_tp *tp;
 	struct ubp_ini *ini;
+	struct ubp_um *um;
 	struct ubp_rce *rct;
 	u32 rct_mask;
 };
@@ -150,7 +165,10 @@ static inline void ubp_stat(struct ubp_dev *dev, u32 stat)
 int ubp_jfc_create(struct ubp_dev *dev, u32 id, const struct uboe_jfc_ctx *ctx);
 int ubp_jfc_query(struct ubp_dev *dev, u32 id, struct uboe_jfc_ctx *ctx);
 int ubp_jfc_destroy(struct ubp_dev *dev, u32 id);
-/* False when the queue is full; the overflow event has been raised then */
+/*
+ * Of @jetty, or with NULL of c->jfr.
+ * False when the queue is full; the overflow event has been raised then
+ */
 bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const struct ubp_comp *c);
 
 /* ubp_jfr.c */
@@ -159,10 +177,12 @@ int ubp_jfr_modify(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx, 
 int ubp_jfr_query(struct ubp_dev *dev, u32 id, struct uboe_jfr_ctx *ctx);
 int ubp_jfr_destroy(struct ubp_dev *dev, u32 id);
 
-enum ubp_take { UBP_TAKE_NONE, UBP_TAKE_OK, UBP_TAKE_BAD };
+enum ubp_take { UBP_TAKE_NONE, UBP_TAKE_OK, UBP_TAKE_BAD, UBP_TAKE_SHORT };
 
 /* Take the next posted receive; BAD: its ring entry is nonsense (slot is set to 0) */
 enum ubp_take ubp_jfr_take(struct ubp_jfr *jfr, struct ubp_rqe *rqe);
+/* The same for a message of @bytes; SHORT: they do not fit, and it stays posted */
+enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *rqe);
 
 /* ubp_seg.c */
 int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx);
@@ -206,6 +226,14 @@ bool ubp_sgl_read(struct ubp_dev *dev, u32 pd, const struct ubp_sge *sge, u32 ns
 		  void *dst, u32 len);
 bool ubp_sgl_write(struct ubp_dev *dev, u32 pd, const struct ubp_sge *sge, u32 nsge, u64 off,
 		   const void *src, u32 len);
+
+/* ubp_jgrp.c */
+int ubp_jgrp_create(struct ubp_dev *dev, u32 id, const struct uboe_jgrp_ctx *ctx);
+int ubp_jgrp_modify(struct ubp_dev *dev, u32 id, const struct uboe_jgrp_ctx *ctx, u32 mask);
+int ubp_jgrp_query(struct ubp_dev *dev, u32 id, struct uboe_jgrp_ctx *ctx);
+int ubp_jgrp_destroy(struct ubp_dev *dev, u32 id);
+/* Takes a jetty out of its group, if it is in one */
+void ubp_jgrp_leave(struct ubp_jetty *jetty);
 
 /* ubp_jetty.c */
 int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx);

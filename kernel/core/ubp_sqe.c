@@ -61,8 +61,11 @@ static void ubp_sqe_control(const union ubp_raw *r, struct ubp_sqe *s)
 	s->cqe = w0 & UBOE_SQE_CQE;
 	s->inl = w0 & UBOE_SQE_INLINE;
 	s->token_en = w0 & UBOE_SQE_TOKEN_EN;
+	s->rmt_type = (u8)UBP_GET(UBOE_SQE_RMT_TYPE, w0);
+	s->tp_id = UBP_GET(UBOE_SQE_TP_ID, le32_to_cpu(r->w[2]));
 	s->nsge = (u8)UBP_GET(UBOE_SQE_SGE_NUM, le32_to_cpu(r->w[2]));
 	s->rmt_id = le32_to_cpu(r->w[3]) & UBOE_SQE_RMT_ID;
+	memcpy(s->rmt_eid, r->sqe.rmt_eid, sizeof(s->rmt_eid));
 	s->token = le32_to_cpu(r->sqe.rmt_token);
 	s->addr = le64_to_cpu(r->sqe.addr);
 }

@@ -38,6 +38,9 @@ struct ubp_sqe {
 	bool cqe;
 	bool inl;
 	bool token_en;
+	u8 rmt_type; /* enum uboe_rmt_type */
+	u8 rmt_eid[16];
+	u32 tp_id;
 	u32 len;
 	u32 rmt_id; /* remote TokenID, or jetty */
 	u32 token;

@@ -1,36 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Unreliable transport: single packets, no PSN. Carries the channel set-up. */
+/* Unreliable transport: single packets, no PSN. Carries the channel set-up and UM. */
+#include "ubp_target.h"
 #include "ubp_tp.h"
 
-/* Send, without options, to a jetty: what precedes the payload of vector U */
-#define UBP_UTP_HDR (UB_TPH_LEN + UB_BTAH_LEN + UB_MTETAH_LEN + UB_OFSTETAH_LEN)
-
-void ubp_utp_send(struct ubp_dev *dev, struct ubp_path *path, const u8 *body, u32 len)
+bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h,
+		   struct ubp_utp *u)
 {
-	u32 elen = ubp_encap_len(path), pad = -len & 3;
-	struct ubp_ta h = { .op = UB_TA_SEND };
+	u32 elen = ubp_encap_len(path), pad = -h->pld_len & 3;
 	struct ubp_tph t = { .op = UB_TP_UTP_DATA, .last = true, .pad = (u8)pad };
-	struct ubp_txbuf buf;
-	u32 crc;
 	u8 *p;
 
-	h.ssn = ++dev->utp_ssn;
-	buf.len = elen + UBP_UTP_HDR + len + pad + UB_ICRC_LEN;
-	if (!dev->ops->tx_alloc(dev, path, buf.len, &buf))
-		return; /* as good as lost: its sender repeats it */
-	p = buf.data;
-	ubp_encap_fill(path, UBP_ECN_NOT_ECT, p, buf.len);
+	u->len = h->pld_len;
+	u->buf.len = elen + UB_TPH_LEN + ubp_ta_len(h) + u->len + pad + UB_ICRC_LEN;
+	if (!dev->ops->tx_alloc(dev, path, u->buf.len, &u->buf))
+		return false;
+	h->ssn = ++dev->utp_ssn;
+	p = u->buf.data;
+	ubp_encap_fill(path, UBP_ECN_NOT_ECT, p, u->buf.len);
 	p += elen;
 	ubp_tph_build(p, &t);
 	p += UB_TPH_LEN;
-	p += ubp_ta_build(p, &h);
-	memcpy(p, body, len);
-	memset(p + len, 0, pad);
-	crc = ubp_icrc(buf.data, buf.len - UB_ICRC_LEN);
-	ubp_icrc_store(buf.data + buf.len - UB_ICRC_LEN, crc, dev->cfg.icrc_be);
+	u->pld = p + ubp_ta_build(p, h);
+	return true;
+}
+
+void ubp_utp_end(struct ubp_dev *dev, struct ubp_path *path, struct ubp_utp *u)
+{
+	struct ubp_txbuf *buf = &u->buf;
+	u32 crc;
+
+	memset(u->pld + u->len, 0, -u->len & 3);
+	crc = ubp_icrc(buf->data, buf->len - UB_ICRC_LEN);
+	ubp_icrc_store(buf->data + buf->len - UB_ICRC_LEN, crc, dev->cfg.icrc_be);
 	ubp_stat(dev, UBP_S_TX_PACKETS);
-	ubp_stat_add(dev->stats, UBP_S_TX_BYTES, buf.len);
-	dev->ops->tx_send(dev, path, &buf);
+	ubp_stat_add(dev->stats, UBP_S_TX_BYTES, buf->len);
+	dev->ops->tx_send(dev, path, buf);
+}
+
+void ubp_utp_send(struct ubp_dev *dev, struct ubp_path *path, const u8 *body, u32 len)
+{
+	struct ubp_ta h = { .op = UB_TA_SEND, .pld_len = len };
+	struct ubp_utp u;
+
+	if (!ubp_utp_begin(dev, path, &h, &u))
+		return; /* as good as lost: its sender repeats it */
+	memcpy(u.pld, body, len);
+	ubp_utp_end(dev, path, &u);
 }
 
 void ubp_utp_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *p, u32 len)
@@ -41,12 +56,16 @@ void ubp_utp_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *p, u32
 		ubp_stat(dev, UBP_D_TA_HEADER);
 		return;
 	}
-	if (ta.op != UB_TA_SEND) {
+	if (ta.op != UB_TA_SEND && ta.op != UB_TA_SEND_IMM) {
 		ubp_stat(dev, UBP_D_TA_OPCODE);
 		return;
 	}
+	if (ta.mt & UB_MT_ID) {
+		ubp_um_rx(dev, e, &ta);
+		return;
+	}
 	/* public jetty 0 is the transport's own (Base Spec 10.3) */
-	if (ta.mt & UB_MT_ID || ta.pld_len < 4 || get_unaligned_be32(ta.pld) != UB_TPCM_MAGIC) {
+	if (ta.op != UB_TA_SEND || ta.pld_len < 4 || get_unaligned_be32(ta.pld) != UB_TPCM_MAGIC) {
 		ubp_stat(dev, UBP_D_UTP_NO_JETTY);
 		return;
 	}

@@ -90,8 +90,11 @@ static bool uboe_out_full(const struct uboe_soft *sf)
 /* The channel of @path waits for room, or for memory while there is none */
 static void uboe_tx_wait(struct uboe_soft *sf, const struct ubp_path *path)
 {
-	struct uboe_chan *chan = ubp_tp_home(path->tp);
+	struct uboe_chan *chan;
 
+	if (!path->tp)
+		return; /* a message without a channel: the core tries again by itself */
+	chan = ubp_tp_home(path->tp);
 	if (WARN_ON_ONCE(!chan))
 		return;
 	spin_lock_bh(&sf->wait_lock);

@@ -93,6 +93,14 @@ struct Endpoint::Ops {
 	static int path_init(ubp_dev *, ubp_path *) { return 0; }
 	static void path_exit(ubp_dev *, ubp_path *) {}
 
+	static u32 path_mtu(ubp_dev *d, ubp_path *path)
+	{
+		Address to;
+
+		std::memcpy(to.bytes.data(), path->raddr, to.bytes.size());
+		return home(d)->mtu_to(to);
+	}
+
 	static bool tx_alloc(ubp_dev *d, ubp_path *path, u32 len, ubp_txbuf *buf)
 	{
 		Block *b = home(d)->pool_.take();
@@ -174,6 +182,7 @@ struct Endpoint::Ops {
 		.seg_unmap = seg_unmap,
 		.path_init = path_init,
 		.path_exit = path_exit,
+		.path_mtu = path_mtu,
 		.tx_alloc = tx_alloc,
 		.tx_send = tx_send,
 		.tx_free = tx_free,

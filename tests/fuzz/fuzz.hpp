@@ -71,6 +71,7 @@ inline ubp_config config()
 	c.max_jfr = 16;
 	c.max_jfc = 16;
 	c.max_seg = 16;
+	c.max_jgrp = 16;
 	c.window = 64;
 	return c;
 }

@@ -38,7 +38,9 @@ struct bench {
 		case UBOE_MBOX_JETTY: {
 			uboe_jetty_ctx c{};
 
-			c.type = UBOE_JETTY_RC;
+			c.type = tag & 4 ? UBOE_JETTY_UM : UBOE_JETTY_RC;
+			c.mtu = 1024;
+			std::memcpy(c.eid, rig::addr(false, 1).b.data(), 16);
 			c.sq_shift = 4;
 			c.pd = 1;
 			c.sq_base = ring.bus + 32768;
@@ -103,6 +105,14 @@ struct bench {
 			set(b, c);
 			break;
 		}
+		case UBOE_MBOX_JGRP: {
+			uboe_jgrp_ctx c{};
+
+			c.type = UBOE_JETTY_UM;
+			c.pd = 1;
+			set(b, c);
+			break;
+		}
 		default: b.resize(128);
 		}
 		return b;
@@ -133,6 +143,8 @@ struct bench {
 		if (verb == UBOE_MBOX_MODIFY) {
 			std::uint32_t mask = in.u8();
 
+			if (obj == UBOE_MBOX_JGRP)
+				ctx[offsetof(uboe_jgrp_ctx, member)] = in.u8() & 15;
 			if (obj == UBOE_MBOX_JETTY && ctx[0] == UBOE_JS_INIT)
 				ctx[0] = in.u8() & 7;
 			ctx.insert(ctx.end(), { std::uint8_t(mask), 0, 0, 0 });
@@ -171,7 +183,8 @@ struct bench {
 	void end()
 	{
 		for (std::uint32_t obj :
-		     { UBOE_MBOX_TP, UBOE_MBOX_JETTY, UBOE_MBOX_JFR, UBOE_MBOX_JFC, UBOE_MBOX_SEG })
+		     { UBOE_MBOX_TP, UBOE_MBOX_JETTY, UBOE_MBOX_JGRP, UBOE_MBOX_JFR, UBOE_MBOX_JFC,
+		       UBOE_MBOX_SEG })
 			for (std::uint32_t tag : live[obj])
 				must(!h.destroy(obj, tag), "an object cannot be destroyed");
 		h.reap();

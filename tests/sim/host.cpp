@@ -205,6 +205,7 @@ struct host::ops {
 	}
 
 	static void path_exit(ubp_dev *d, ubp_path *) { home(d)->live_path_--; }
+	static u32 path_mtu(ubp_dev *d, ubp_path *path) { return home(d)->way_mtu(*path); }
 
 	static bool tx_alloc(ubp_dev *d, ubp_path *path, u32 len, ubp_txbuf *buf)
 	{
@@ -263,6 +264,7 @@ struct host::ops {
 		.seg_unmap = seg_unmap,
 		.path_init = path_init,
 		.path_exit = path_exit,
+		.path_mtu = path_mtu,
 		.tx_alloc = tx_alloc,
 		.tx_send = tx_send,
 		.tx_free = tx_free,
@@ -284,6 +286,7 @@ ubp_config host::small_config()
 	cfg.max_jfr = 4096;
 	cfg.max_jfc = 4096;
 	cfg.max_seg = 4096;
+	cfg.max_jgrp = 4096;
 	return cfg;
 }
 

@@ -167,6 +167,8 @@ class host
 	virtual std::uint64_t now() { return time; }
 	virtual std::uint32_t random();
 	virtual bool tx_room(ubp_path &) { return true; }
+	/* largest payload on the way of a UM message, 0: there is no way */
+	virtual std::uint32_t way_mtu(const ubp_path &) { return UB_MTU_MAX; }
 	virtual void sent(ubp_path &path, bytes &&data)
 	{
 		out_.push_back({ std::move(data), &path });

@@ -93,6 +93,8 @@ std::uint32_t node::random()
 
 bool node::tx_room(ubp_path &path)
 {
+	if (!path.tp)
+		return true; /* a UM message is tried again without being told to */
 	std::uint32_t id = UB_TPN_RC_JETTY(path.tp->tpn);
 
 	if (blocked_[id])

@@ -131,7 +131,7 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		u32 verb = cmd & 15, obj = cmd & 0xf0;
 		bool known = obj == UBOE_MBOX_JETTY || obj == UBOE_MBOX_RCT ||
 			     obj == UBOE_MBOX_JFC || obj == UBOE_MBOX_JFR || obj == UBOE_MBOX_TP ||
-			     obj == UBOE_MBOX_SEG;
+			     obj == UBOE_MBOX_SEG || obj == UBOE_MBOX_JGRP;
 		int want = -EINVAL;
 
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
@@ -249,11 +249,12 @@ TEST_F(Mbox, JettyRefusals)
 	const u32 o = UBOE_MBOX_JETTY;
 
 	objects();
-	for (u8 t : { 0, 1, 3, 255 })
+	for (u8 t : { 0, 3, 255 })
 		refuses<ctx>(o, 1, jetty(), -EOPNOTSUPP, [t](ctx &c) { c.type = t; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_shift = 16; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.state = UBOE_JS_RTR; });
-	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 0x20; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 0x40; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = UBOE_JETTY_SEND_ONLY; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_base = 0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.page = 0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.tx_jfcn = 3; });
