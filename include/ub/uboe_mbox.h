@@ -275,7 +275,7 @@ enum uboe_jgrp_policy { UBOE_JGRP_RR = 0, UBOE_JGRP_HINT = 1 };
  * @policy: enum uboe_jgrp_policy. HINT: member number hint modulo @count, counted
  *	in the order of joining. A member that is not READY is passed over: the
  *	next one that is takes the message
- * @type: enum uboe_jetty_type of its members, UM or RM
+ * @type: enum uboe_jetty_type of its members, UM or RM; 0: that of the first one
  * @count: query: members
  * @pd: of all members
  * @member: modify: the jetty that joins or leaves; one group at a time

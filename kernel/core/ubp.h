@@ -212,6 +212,9 @@ struct ubp_config {
 
 void ubp_config_defaults(struct ubp_config *cfg);
 
+/* An IPv6 or v4-mapped address that one node can have: no other is a peer's */
+bool ubp_addr_is_unicast(const u8 *a);
+
 /**
  * ubp_mtu_for_link - largest payload whose packets fit a link
  * @link_mtu: bytes from the IP header on

@@ -117,8 +117,8 @@ bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const stru
 	ubp_cqe_fill(e, jetty, c);
 	w0 = (c->recv ? UBOE_CQE_RECV : 0) | (c->flush_done ? UBOE_CQE_FLUSH_DONE : 0) |
 	     (jetty && !(jetty->flags & UBOE_JETTY_SEND_ONLY) ? UBOE_CQE_JETTY : 0) |
-	     UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) |
-	     UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) | UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
+	     UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) | UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) |
+	     UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
 	if (!(jfc->pi >> jfc->shift & 1))
 		w0 |= UBOE_CQE_OWNER;
 	smp_store_release(&e->w0, cpu_to_le32(w0));

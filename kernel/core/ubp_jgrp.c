@@ -7,7 +7,8 @@
 
 /**
  * struct ubp_jgrp - group of jetties
- * @lock: guards @count, @turn and @member; inner lock, nothing is taken inside
+ * @lock: guards @type, @count, @turn and @member; nothing is taken inside
+ * @any: @type is that of the first member
  * @turn: UBOE_JGRP_RR: index from which the next member is looked for
  * @member: in the order of joining
  */
@@ -18,6 +19,7 @@ struct ubp_jgrp {
 	u8 policy;
 	u8 flags;
 	u8 type;
+	bool any;
 	ubp_lock_t lock;
 	u32 count;
 	u32 turn;
@@ -35,7 +37,7 @@ int ubp_jgrp_create(struct ubp_dev *dev, u32 id, const struct uboe_jgrp_ctx *ctx
 	int err;
 
 	if (ctx->policy > UBOE_JGRP_HINT || ctx->flags & ~UBOE_JGRP_TOKEN || ctx->count ||
-	    ctx->member || (ctx->type != UBOE_JETTY_UM && ctx->type != UBOE_JETTY_RM))
+	    ctx->member || (ctx->type && ctx->type != UBOE_JETTY_UM && ctx->type != UBOE_JETTY_RM))
 		return -EINVAL;
 	g = (struct ubp_jgrp *)dev->ops->zalloc(dev, sizeof(*g));
 	if (!g)
@@ -46,6 +48,7 @@ int ubp_jgrp_create(struct ubp_dev *dev, u32 id, const struct uboe_jgrp_ctx *ctx
 	g->policy = ctx->policy;
 	g->flags = ctx->flags;
 	g->type = ctx->type;
+	g->any = !ctx->type;
 	ubp_lock_init(&g->lock);
 	err = ubp_table_add(dev, &dev->jgrp, id, g);
 	if (err)
@@ -57,12 +60,16 @@ static int ubp_jgrp_join(struct ubp_jgrp *g, struct ubp_jetty *j)
 {
 	int err = 0;
 
-	if (j->type != g->type || j->pd != g->pd || !j->jfr)
+	if (j->type == UBOE_JETTY_RC || j->pd != g->pd || !j->jfr)
 		return -EINVAL;
 	if (j->grp)
 		return -EEXIST;
 	ubp_lock(&g->lock);
-	if (g->count == UBOE_MAX_JGRP_MEMBERS)
+	if (g->any && !g->count)
+		g->type = j->type;
+	if (j->type != g->type)
+		err = -EINVAL;
+	else if (g->count == UBOE_MAX_JGRP_MEMBERS)
 		err = -ENOSPC;
 	else
 		g->member[g->count++] = j;
@@ -164,12 +171,12 @@ struct ubp_jetty *ubp_jgrp_choose(struct ubp_dev *dev, u8 mode, u32 id, u8 hint,
 	struct ubp_jetty *j = NULL;
 	u32 n;
 
-	if (!g || g->type != mode)
+	if (!g)
 		return NULL;
 	t->has_token = g->flags & UBOE_JGRP_TOKEN;
 	t->token = g->token;
 	ubp_lock(&g->lock);
-	if (g->count) {
+	if (g->count && g->type == mode) {
 		n = (g->policy == UBOE_JGRP_HINT ? hint : g->turn) % g->count;
 		n = ubp_jgrp_ready(g, n);
 		if (g->policy == UBOE_JGRP_RR)

@@ -50,9 +50,6 @@ bool ubp_target_done(const struct ubp_target *t, struct ubp_comp *c);
 struct ubp_jetty *ubp_jgrp_choose(struct ubp_dev *dev, u8 mode, u32 id, u8 hint,
 				  struct ubp_target *t);
 
-/* An address that one node can have; nobody answers for the others */
-bool ubp_addr_is_unicast(const u8 *a);
-
 /* ubp_um.c */
 int ubp_um_create(struct ubp_jetty *jetty, const struct uboe_jetty_ctx *ctx);
 void ubp_um_query(const struct ubp_jetty *jetty, struct uboe_jetty_ctx *ctx);
@@ -71,8 +68,7 @@ struct ubp_utp {
 };
 
 /* False: no room now. @h: all but the sequence number */
-bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h,
-		   struct ubp_utp *u);
+bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h, struct ubp_utp *u);
 void ubp_utp_end(struct ubp_dev *dev, struct ubp_path *path, struct ubp_utp *u);
 
 #endif /* UBP_TARGET_H */

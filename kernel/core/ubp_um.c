@@ -263,8 +263,8 @@ static u32 ubp_um_place(const struct ubp_target *t, const struct ubp_ta *ta, con
 		return UBP_D_TARGET_ACCESS; /* a slot that does not exist: none to give back */
 	}
 	c.entry = (u16)rqe.slot;
-	if (ta->pld_len && !ubp_sgl_write(t->jfr->dev, t->jfr->pd, rqe.sge, rqe.nsge, 0, ta->pld,
-					  ta->pld_len)) {
+	if (ta->pld_len &&
+	    !ubp_sgl_write(t->jfr->dev, t->jfr->pd, rqe.sge, rqe.nsge, 0, ta->pld, ta->pld_len)) {
 		c.status = UBOE_CQE_LOCAL;
 		c.sub = UBOE_CQE_LOCAL_ACCESS;
 		c.bytes = 0;

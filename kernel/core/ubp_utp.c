@@ -3,8 +3,7 @@
 #include "ubp_target.h"
 #include "ubp_tp.h"
 
-bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h,
-		   struct ubp_utp *u)
+bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h, struct ubp_utp *u)
 {
 	u32 elen = ubp_encap_len(path), pad = -h->pld_len & 3;
 	struct ubp_tph t = { .op = UB_TP_UTP_DATA, .last = true, .pad = (u8)pad };

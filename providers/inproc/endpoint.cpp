@@ -214,7 +214,8 @@ int Endpoint::get(const Address &address, std::shared_ptr<Endpoint> &out)
 Endpoint::Endpoint(const Address &address)
 	: jetties(first_well_known_jetty, first_jetty, first_jetty + UBOE_MAX_JETTY),
 	  receive_queues(1, 1, 1 + UBOE_MAX_JETTY), completion_queues(1, 1, 1 + UBOE_MAX_JETTY),
-	  segments(1, 1, 1u << 20), address_(address), socket_(pool_), stats_(UBP_S_MAX)
+	  segments(1, 1, 1u << 20), groups(1, 1, 1 + UBOE_MAX_JGRP), address_(address),
+	  socket_(pool_), stats_(UBP_S_MAX)
 {
 }
 

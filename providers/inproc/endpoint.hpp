@@ -95,6 +95,7 @@ public:
 	Ids receive_queues;
 	Ids completion_queues;
 	Ids segments;
+	Ids groups;
 
 private:
 	struct Ops;

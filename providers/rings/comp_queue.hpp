@@ -30,6 +30,7 @@ struct Cqe {
 	const uboe_cqe *raw;
 
 	bool is_recv() const { return w0 & UBOE_CQE_RECV; }
+	bool is_jetty() const { return w0 & UBOE_CQE_JETTY; } // or a JFS's, a JFR's
 	bool is_marker() const { return w0 & UBOE_CQE_FLUSH_DONE; }
 	u32 opcode() const { return (w0 & UBOE_CQE_OPCODE) >> 4; }
 	u32 status() const { return w0 >> 24; }

@@ -212,8 +212,8 @@ private:
 			std::memset(aside, 0, sizeof(aside));
 		if (signal_all_)
 			full.flags |= wr_signaled;
-		put_control(to, full, params_, cur_, ring_.depth(), shape.sges,
-			    is_inline ? static_cast<u32>(shape.payload) : 0, is_inline);
+		put_control(to, full, wr.target ? *wr.target : params_, cur_, ring_.depth(),
+			    shape.sges, is_inline ? static_cast<u32>(shape.payload) : 0, is_inline);
 		fill(to);
 		for (u32 i = 0; i < blocks; ++i) {
 			if (!straight)

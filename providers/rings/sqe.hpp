@@ -101,6 +101,16 @@ struct RemoteKey {
 	static constexpr RemoteKey of_rkey(u32 rkey) { return {rkey >> 12, rkey & 0xfff}; }
 };
 
+/// Where requests go: the same for all of a connection, or named by each.
+struct SqeParams {
+	u32 remote_jetty = 0;
+	u32 remote_token = 0; // of the jetty; Sends carry it when has_token
+	bool has_token = false;
+	u8 remote_type = UBOE_RMT_JETTY; // enum uboe_rmt_type
+	u32 channel = 0; // 24 bits
+	u8 remote_eid[16] = {}; // IPv6 or v4-mapped; connections have none
+};
+
 /// A work request without its data.
 struct WorkRequest {
 	Op op = Op::send;
@@ -115,13 +125,7 @@ struct WorkRequest {
 	u64 remote_addr = 0;
 	u32 operand_bytes = 8; // atomics: 4 or 8
 	u64 operand[2] = {}; // CAS: swap, compare; others: one
-};
-
-/// What is the same for all elements of a queue.
-struct SqeParams {
-	u32 remote_jetty = 0;
-	u32 remote_token = 0; // of the jetty; Sends carry it when has_token
-	bool has_token = false;
+	const SqeParams *target = nullptr; // null: the queue's peer
 };
 
 /// Shape of a request that passed its checks.
@@ -222,7 +226,7 @@ inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &p
 {
 	using namespace detail;
 	const OpTraits &t = traits(wr.op);
-	u32 w0 = (pi & UBOE_SQE_IDX) | u32{wr.order} << 16 | 1u << 29 /* a jetty */;
+	u32 w0 = (pi & UBOE_SQE_IDX) | u32{wr.order} << 16 | u32{params.remote_type} << 29;
 
 	if (!(pi & depth))
 		w0 |= UBOE_SQE_OWNER;
@@ -240,9 +244,9 @@ inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &p
 		w0 |= UBOE_SQE_TOKEN_EN;
 	put32(to, w0);
 	put32(to + 4, u32{wr.hint} | u32{t.opcode} << 8 | inline_len << 22);
-	put32(to + 8, sges << 24);
+	put32(to + 8, sges << 24 | params.channel);
 	put32(to + 12, t.one_sided ? wr.key.id : params.remote_jetty);
-	std::memset(to + 16, 0, 16);
+	std::memcpy(to + 16, params.remote_eid, sizeof(params.remote_eid));
 	put32(to + 32, t.one_sided ? wr.key.value : params.remote_token);
 	put32(to + 36, 0);
 	put64(to + 40, address_word(wr));

@@ -17,6 +17,7 @@
 namespace uboe::urma {
 
 using inproc::Address;
+using TransMode = uboe_jetty_type;
 
 /// What happens, at any time and in any thread. The callee must not call the
 /// backend.
@@ -43,6 +44,9 @@ struct ReceiveSpec {
 	u32 depth = 0; // a power of two
 	u32 sge_shift = 0;
 	u32 jfc = 0;
+	TransMode mode = UBOE_JETTY_RC; // but for RC it is a target by itself
+	u32 token = 0; // that peers must know, when has_token
+	bool has_token = false;
 };
 
 struct ReceiveRing {
@@ -53,6 +57,9 @@ struct ReceiveRing {
 };
 
 struct JettySpec {
+	TransMode mode = UBOE_JETTY_RC;
+	bool send_only = false; // a JFS
+	u32 group = 0; // that it joins, 0: none
 	u32 id = 0; // wanted number, 0: any
 	u32 depth = 0; // base blocks, a power of two
 	u32 send_jfc = 0;
@@ -81,6 +88,13 @@ struct SegmentSpec {
 	bool needs_token = true;
 };
 
+struct GroupSpec {
+	u32 id = 0; // wanted number, 0: any
+	u8 policy = 0; // enum uboe_jgrp_policy
+	u32 token = 0; // that peers must know, when has_token
+	bool has_token = false;
+};
+
 class Backend {
 public:
 	virtual ~Backend() = default;
@@ -92,16 +106,27 @@ public:
 	virtual int limit_jfr(u32 id, u32 limit) = 0;
 	virtual void destroy_jfr(const ReceiveRing &r) = 0;
 
-	/// A jetty that takes receives and is bound to nobody.
+	/// RC: a jetty that takes receives and is bound to nobody. Others do nothing until
+	/// start(). ENOSPC also when the group is full.
 	virtual int create_jetty(const JettySpec &spec, SendRing &out) = 0;
 	/// Binds it: from now on it receives, and sends once the peer answers.
 	virtual int connect(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty) = 0;
+	/// RM and UM: from now on it receives and sends.
+	virtual int start(u32 id) = 0;
 	/// As after create_jetty(); the ring starts anew.
 	virtual int reset(const JettySpec &spec, const SendRing &r) = 0;
 	/// Everything posted completes with an error.
 	virtual int fail(u32 id) = 0;
 	virtual int has_failed(u32 id, bool &failed) = 0;
 	virtual void destroy_jetty(const SendRing &r) = 0;
+
+	/// RM and UM: makes @p peer a target of requests, which name @p channel.
+	virtual int open_target(const Address &peer, TransMode mode, u32 &channel) = 0;
+	virtual void close_target(u32 channel) = 0;
+
+	virtual int create_group(const GroupSpec &spec, u32 &id) = 0;
+	/// Without members.
+	virtual void destroy_group(u32 id) = 0;
 
 	virtual int reserve_token_id(u32 &id) = 0;
 	virtual void release_token_id(u32 id) = 0;

@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-#include "objects.hpp"
+#include "sender.hpp"
 
 using namespace uboe::urma;
 
@@ -39,8 +39,8 @@ urma_status_t urma_get_tp_list(urma_context_t *ctx, urma_get_tp_cfg_t *cfg, uint
 		return URMA_FAILED(URMA_EINVAL, "ctx, cfg, tp_cnt or tp_list");
 	if (cfg->flag.bs.ctp)
 		return URMA_FAILED(EOPNOTSUPP, "flag.ctp: UBoE carries RTP and UTP");
-	if (cfg->trans_mode != URMA_TM_RC)
-		return URMA_FAILED(EOPNOTSUPP, "trans_mode %d: only RC so far", cfg->trans_mode);
+	if (!check_mode(cfg->trans_mode))
+		return errno;
 	tp_list[0].tp_handle = handle_of(cfg->local_eid, cfg->peer_eid);
 	*tp_cnt = 1;
 	return URMA_SUCCESS;
@@ -66,6 +66,12 @@ urma_target_jetty_t *urma_import_jetty_ex(urma_context_t *ctx, urma_rjetty_t *rj
 					  urma_token_t *token_value, urma_import_jetty_ex_cfg_t *)
 {
 	return urma_import_jetty(ctx, rjetty, token_value);
+}
+
+urma_target_jetty_t *urma_import_jfr_ex(urma_context_t *ctx, urma_rjfr_t *rjfr,
+					urma_token_t *token_value, urma_import_jfr_ex_cfg_t *)
+{
+	return urma_import_jfr(ctx, rjfr, token_value);
 }
 
 urma_status_t urma_bind_jetty_ex(urma_jetty_t *jetty, urma_target_jetty_t *tjetty,

@@ -90,12 +90,12 @@ void Context::happened(u32 type, u32 sub, u32 number)
 		e.element.jfc = it->second;
 	} else if (type == UBOE_EV_JETTY &&
 		   (sub == UBOE_EV_SUB_ACCESS || sub == UBOE_EV_SUB_REQUEST)) {
-		Jetty *j = jetties.find(JettyId{number});
+		Sender *s = senders.find(JettyId{number});
 
-		if (!j)
+		if (!s)
 			return;
-		e.event_type = URMA_EVENT_JETTY_ERR;
-		e.element.jetty = j;
+		e.event_type = s->jfr ? URMA_EVENT_JETTY_ERR : URMA_EVENT_JFS_ERR;
+		e.element.jetty = static_cast<urma_jetty_t *>(s->handle);
 	} else {
 		return; // of interest to verbs only
 	}
@@ -128,6 +128,8 @@ EventCount *count_of(const urma_async_event_t &e)
 	case URMA_EVENT_JFR_ERR:
 	case URMA_EVENT_JFR_LIMIT:
 		return &static_cast<Jfr *>(e.element.jfr)->asyncs;
+	case URMA_EVENT_JFS_ERR:
+		return &static_cast<Jfs *>(e.element.jfs)->asyncs;
 	case URMA_EVENT_JETTY_ERR:
 	case URMA_EVENT_JETTY_LIMIT:
 		return &static_cast<Jetty *>(e.element.jetty)->asyncs;

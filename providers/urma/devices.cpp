@@ -11,7 +11,7 @@
 #include <mutex>
 #include <sstream>
 
-#include "objects.hpp"
+#include "sender.hpp"
 
 namespace uboe::urma {
 
@@ -159,6 +159,8 @@ urma_device_cap_t capabilities()
 	c.max_jfs = UBOE_MAX_JETTY;
 	c.max_jfr = UBOE_MAX_JETTY;
 	c.max_jetty = UBOE_MAX_JETTY;
+	c.max_jetty_grp = UBOE_MAX_JGRP;
+	c.max_jetty_in_jetty_grp = UBOE_MAX_JGRP_MEMBERS;
 	c.max_jfc_depth = UBOE_MAX_JFC_DEPTH;
 	c.max_jfs_depth = UBOE_MAX_JFS_BB;
 	c.max_jfr_depth = UBOE_MAX_JFR_DEPTH;
@@ -177,16 +179,18 @@ urma_device_cap_t capabilities()
 	c.max_fetch_and_or_size = 8;
 	c.max_fetch_and_xor_size = 8;
 	c.atomic_feat.value = 0x7f;
-	c.trans_mode = URMA_TM_RC;
+	c.trans_mode = offered_modes;
 	c.congestion_ctrl_alg = URMA_CC_NONE;
 	c.ceq_cnt = 1;
 	c.max_eid_cnt = URMA_MAX_EID_CNT;
 	c.page_size_cap = 4096;
 	c.rc_order_cap.bs.ol = 1;
 	c.rc_tp_cap.bs.rtp = 1;
+	c.um_tp_cap.bs.utp = 1;
 	for (unsigned i = 0; i < URMA_MAX_PRIORITY_CNT; ++i) {
 		c.priority_info[i].SL = i;
 		c.priority_info[i].tp_type.bs.rtp = 1;
+		c.priority_info[i].tp_type.bs.utp = 1;
 	}
 	return c;
 }

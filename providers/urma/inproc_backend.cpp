@@ -106,6 +106,8 @@ public:
 		ctx.idx = bus(out.index);
 		ctx.rec = bus(out.record);
 		ctx.jfcn = spec.jfc;
+		ctx.flags = jfr_flags(spec);
+		ctx.token = spec.token;
 		ctx.user_data = out.id;
 		int err = out.slots && out.index && out.record ? 0 : ENOMEM;
 		if (!err)
@@ -177,6 +179,18 @@ public:
 		return err;
 	}
 
+	int start(u32 id) override
+	{
+		uboe_jetty_ctx ctx{};
+
+		ctx.state = UBOE_JS_READY;
+		const int err = device_->modify(UBOE_MBOX_JETTY, id, ctx, UBOE_JM_STATE);
+
+		if (!err)
+			device_->kick(id); // what was posted before
+		return err;
+	}
+
 	int reset(const JettySpec &spec, const SendRing &r) override
 	{
 		unmake(r.id);
@@ -205,6 +219,42 @@ public:
 	{
 		unmake(r.id);
 		free_jetty(r);
+	}
+
+	// Messages name the address; there is nothing to set up
+	int open_target(const Address &peer, TransMode mode, u32 &channel) override
+	{
+		channel = 0;
+		if (mode != UBOE_JETTY_UM)
+			return EOPNOTSUPP;
+		if (!ubp_addr_is_unicast(peer.bytes.data()))
+			return EADDRNOTAVAIL;
+		return device_->mtu_to(peer) ? 0 : ENETUNREACH;
+	}
+
+	void close_target(u32) override {}
+
+	int create_group(const GroupSpec &spec, u32 &id) override
+	{
+		uboe_jgrp_ctx ctx{};
+
+		if (int err = number(device_->groups, spec.id, id))
+			return err;
+		ctx.policy = spec.policy;
+		ctx.flags = spec.has_token ? UBOE_JGRP_TOKEN : 0;
+		ctx.token = spec.token;
+		ctx.pd = domain_;
+		const int err = device_->create(UBOE_MBOX_JGRP, id, ctx);
+
+		if (err)
+			device_->groups.give(id);
+		return err;
+	}
+
+	void destroy_group(u32 id) override
+	{
+		device_->destroy(UBOE_MBOX_JGRP, id);
+		device_->groups.give(id);
 	}
 
 	int reserve_token_id(u32 &id) override
@@ -260,15 +310,33 @@ private:
 		return any ? 0 : ENOSPC;
 	}
 
+	/// What makes a JFR a target by itself
+	static u8 jfr_flags(const ReceiveSpec &spec)
+	{
+		if (spec.mode == UBOE_JETTY_RC)
+			return 0;
+		return static_cast<u8>((spec.mode == UBOE_JETTY_UM ? UBOE_JFR_UM : UBOE_JFR_RM) |
+				       (spec.has_token ? UBOE_JFR_TOKEN : 0));
+	}
+
+	int join(u32 group, u32 jetty)
+	{
+		uboe_jgrp_ctx ctx{};
+
+		ctx.member = jetty;
+		return group ? device_->modify(UBOE_MBOX_JGRP, group, ctx, UBOE_GM_JOIN) : 0;
+	}
+
 	int make(const JettySpec &spec, const SendRing &r)
 	{
 		uboe_jetty_ctx ctx{};
 
 		ctx.state = UBOE_JS_INIT;
-		ctx.type = UBOE_JETTY_RC;
+		ctx.type = static_cast<u8>(spec.mode);
 		ctx.sq_shift = static_cast<u8>(log2_pow2(spec.depth));
-		ctx.flags = static_cast<u8>(UBOE_JETTY_SHARED_JFR | UBOE_JETTY_NATIVE |
-					    (spec.has_token ? UBOE_JETTY_TOKEN : 0));
+		ctx.flags = static_cast<u8>(
+			(spec.send_only ? UBOE_JETTY_SEND_ONLY : UBOE_JETTY_SHARED_JFR) |
+			UBOE_JETTY_NATIVE | (spec.has_token ? UBOE_JETTY_TOKEN : 0));
 		ctx.pd = domain_;
 		ctx.sq_base = bus(r.ring);
 		ctx.page = bus(r.page);
@@ -277,7 +345,17 @@ private:
 		ctx.jfrn = spec.jfr;
 		ctx.token = spec.token;
 		ctx.user_data = r.id;
-		return device_->create(UBOE_MBOX_JETTY, r.id, ctx, this);
+		std::memcpy(ctx.eid, device_->address().bytes.data(), sizeof(ctx.eid));
+		ctx.mtu = UB_MTU_MAX; // the way to each target lowers it
+		ctx.sport = UB_UDP_PORT; // the socket's only one
+		int err = device_->create(UBOE_MBOX_JETTY, r.id, ctx, this);
+
+		if (!err) {
+			err = join(spec.group, r.id);
+			if (err)
+				device_->destroy(UBOE_MBOX_JETTY, r.id);
+		}
+		return err;
 	}
 
 	int make_channel(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty)

@@ -6,6 +6,7 @@
 // Locks, outermost first; none is held while a backend is called:
 //   Context::children   counts and tables of the context
 //   Context::events     asynchronous events, JFCs and JFRs by number
+//   Group::lock         the members that the program sees
 //   Jfce::lock          which JFCs have fired
 // and, below all of them, the locks of the queues (rings/).
 #pragma once
@@ -30,9 +31,10 @@
 
 namespace uboe::urma {
 
-struct Jetty;
+struct Group;
 struct Jfc;
 struct Jfr;
+struct Sender;
 
 /// Counts events that were handed to the program and that it has acknowledged.
 class EventCount {
@@ -93,8 +95,9 @@ struct Context : urma_context_t, Listener {
 	std::unique_ptr<Backend> backend;
 
 	std::atomic<u32> children{0}; // objects that belong to it
-	std::mutex tables; // serialises changes of the next
-	IdTable<Jetty> jetties;
+	std::mutex tables; // serialises changes of the next two
+	IdTable<Sender> senders; // jetties and JFSs, which share their numbers
+	IdTable<Jfr> targets; // JFRs that are targets by themselves
 
 	std::mutex events; // guards the next four
 	std::deque<urma_async_event_t> pending;
@@ -150,6 +153,7 @@ struct Jfr : urma_jfr_t {
 	ReceiveRing memory;
 	RecvQueue queue;
 	std::atomic<u32> users{0};
+	const TransMode mode;
 	u32 threshold = 0;
 	EventCount asyncs;
 };
@@ -158,32 +162,63 @@ struct Target : urma_target_jetty_t {
 	using Base = urma_target_jetty_t;
 	static constexpr u64 magic = 0x55524d4174677431;
 
-	Target(Context &c, const urma_rjetty_t &r, const urma_token_t *token);
+	Target(Context &c, const urma_rjetty_t &r, const urma_token_t *token, u32 channel);
 
 	Context &context;
-	u32 token = 0;
-	bool has_token = false;
+	const TransMode mode;
+	SqeParams params; // what requests say of it
 	std::atomic<u32> users{0};
 };
 
-struct Jetty : urma_jetty_t {
+/// A send queue: all of a JFS, and one side of a jetty.
+struct Sender {
+	Sender(Context &c, const urma_jfs_cfg_t &cfg, const JettySpec &spec, const SendGeometry &g,
+	       const SendRing &ring, void *handle);
+
+	Context &context;
+	void *const handle; // what the program knows it by
+	Jfc &send_jfc;
+	Jfr *jfr = nullptr; // null: a JFS
+	Jfc *receive_jfc = nullptr;
+	JettySpec spec;
+	SendRing memory;
+	SendQueue queue;
+	Target *peer = nullptr; // RC
+	urma_jetty_state_t state = URMA_JETTY_STATE_READY;
+	std::mutex control; // serialises bind, unbind and state changes
+	EventCount asyncs;
+};
+
+struct Jetty : urma_jetty_t, Sender {
 	using Base = urma_jetty_t;
 	static constexpr u64 magic = 0x55524d416a747931;
 
 	Jetty(Context &c, const urma_jetty_cfg_t &cfg, const JettySpec &spec, const SendGeometry &g,
 	      const SendRing &ring);
 
+	Group *group = nullptr;
+};
+
+struct Jfs : urma_jfs_t, Sender {
+	using Base = urma_jfs_t;
+	static constexpr u64 magic = 0x55524d416a667331;
+
+	Jfs(Context &c, const urma_jfs_cfg_t &cfg, const JettySpec &spec, const SendGeometry &g,
+	    const SendRing &ring);
+};
+
+struct Group : urma_jetty_grp_t {
+	using Base = urma_jetty_grp_t;
+	static constexpr u64 magic = 0x55524d4167727031;
+
+	Group(Context &c, const urma_jetty_grp_cfg_t &cfg, u32 id);
+
 	Context &context;
-	Jfc &send_jfc;
-	Jfc &receive_jfc;
-	Jfr &jfr;
-	JettySpec spec;
-	SendRing memory;
-	SendQueue queue;
-	Target *peer = nullptr;
-	urma_jetty_state_t state = URMA_JETTY_STATE_READY;
-	std::mutex control; // serialises bind, unbind and state changes
-	EventCount asyncs;
+	std::mutex lock; // guards the next, and jetty_cnt
+	urma_jetty_t *members[UBOE_MAX_JGRP_MEMBERS] = {};
+
+	void add(Jetty &j);
+	void remove(Jetty &j);
 };
 
 struct TokenId : urma_token_id_t {

@@ -64,9 +64,9 @@ urma_cr_opcode_t opcode_of(const Cqe &c)
 	}
 }
 
-bool decode_receive(Jetty &j, const Cqe &c, urma_cr_t &cr)
+bool decode_receive(Jfr &jfr, const Cqe &c, urma_cr_t &cr)
 {
-	const auto user_ctx = j.jfr.queue.complete(Slot{c.entry()});
+	const auto user_ctx = jfr.queue.complete(Slot{c.entry()});
 
 	if (!user_ctx)
 		return false;
@@ -84,14 +84,14 @@ bool decode_receive(Jetty &j, const Cqe &c, urma_cr_t &cr)
 	return true;
 }
 
-bool decode_send(Jetty &j, const Cqe &c, urma_cr_t &cr)
+bool decode_send(Sender &s, const Cqe &c, urma_cr_t &cr)
 {
 	if (c.is_marker()) {
 		cr.status = URMA_CR_WR_FLUSH_ERR_DONE;
 		cr.flag.bs.flush_err_done = 1;
 		return true;
 	}
-	const auto sent = j.queue.complete(c.entry());
+	const auto sent = s.queue.complete(c.entry());
 
 	if (!sent)
 		return false;
@@ -103,16 +103,22 @@ bool decode_send(Jetty &j, const Cqe &c, urma_cr_t &cr)
 /// False: it belongs to nothing that is known; it is left out and counted.
 bool decode(const Context &context, const Cqe &c, urma_cr_t &cr)
 {
-	Jetty *j = context.jetties.find(c.local());
-
 	cr = {};
-	if (!j)
-		return false;
 	cr.status = status_of(c);
-	cr.flag.bs.jetty = 1;
 	cr.local_id = static_cast<u32>(c.local());
-	cr.user_data = reinterpret_cast<uintptr_t>(static_cast<urma_jetty_t *>(j));
-	return c.is_recv() ? decode_receive(*j, c, cr) : decode_send(*j, c, cr);
+	if (c.is_recv() && !c.is_jetty()) {
+		Jfr *jfr = context.targets.find(c.local());
+
+		cr.user_data = reinterpret_cast<uintptr_t>(static_cast<urma_jfr_t *>(jfr));
+		return jfr && decode_receive(*jfr, c, cr);
+	}
+	Sender *s = context.senders.find(c.local());
+
+	if (!s || c.is_jetty() != (s->jfr != nullptr))
+		return false;
+	cr.flag.bs.jetty = c.is_jetty();
+	cr.user_data = reinterpret_cast<uintptr_t>(s->handle);
+	return c.is_recv() ? decode_receive(*s->jfr, c, cr) : decode_send(*s, c, cr);
 }
 
 int take(Jfc &q, int max, urma_cr_t *cr)

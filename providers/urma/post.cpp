@@ -174,13 +174,41 @@ bool too_long(Op op, const LocalSges &sges)
 	return total > UBOE_MAX_SLICE;
 }
 
-int append(Jetty &j, const urma_jfs_wr_t &from)
+/// UTP carries messages, and nothing that has to be answered.
+bool carried(TransMode mode, Op op)
+{
+	return mode != UBOE_JETTY_UM || op == Op::send || op == Op::send_imm;
+}
+
+/// Without a connection each request names its target; others do not look.
+bool aim(const Sender &s, const urma_jfs_wr_t &from, Request &r)
+{
+	if (s.spec.mode == UBOE_JETTY_RC)
+		return true;
+	const Target *t = Handles<Target>::check(from.tjetty);
+
+	if (!t || &t->context != &s.context || t->mode != s.spec.mode)
+		return false;
+	r.wr.target = &t->params;
+	return true;
+}
+
+/// 0 or an error with its reason in @p why.
+int append(Sender &j, const urma_jfs_wr_t &from, const char *&why)
 {
 	const Row *row = find_row(from.opcode);
 	Request r;
 
+	why = "opcode: not supported";
 	if (!row)
 		return EOPNOTSUPP;
+	why = "opcode: UM carries Send and Send_imm";
+	if (!carried(j.spec.mode, row->op))
+		return EOPNOTSUPP;
+	why = "tjetty: not a target of this mode that this context imported";
+	if (!aim(j, from, r))
+		return EINVAL;
+	why = "an element, a size or a flag is wrong";
 	if (from.flag.bs.place_order > URMA_STRONG_ORDER || from.flag.bs.udf)
 		return EINVAL;
 	r.wr.op = row->op;
@@ -197,26 +225,20 @@ int append(Jetty &j, const urma_jfs_wr_t &from)
 		[](const urma_sge_t &s) { return s.len; });
 }
 
-const char *reason(int err)
-{
-	return err == ENOMEM	 ? "the queue is full" :
-	       err == EOPNOTSUPP ? "opcode: not supported" :
-				   "an element, a size or a flag is wrong";
-}
-
-urma_status_t post(Jetty &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
+urma_status_t post(Sender &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
 {
 	urma_status_t status = URMA_SUCCESS;
+	const char *why = "";
 	bool kick;
 	{
 		Hold hold(j.queue.lock());
 
 		j.queue.begin();
 		for (; wr; wr = wr->next) {
-			if (int err = append(j, *wr)) {
+			if (int err = append(j, *wr, why)) {
 				*bad = wr;
 				status = URMA_FAILED(err, "opcode 0x%x: %s", wr->opcode,
-						     reason(err));
+						     err == ENOMEM ? "the queue is full" : why);
 				break;
 			}
 		}
@@ -252,5 +274,63 @@ urma_status_t urma_post_jetty_recv_wr(urma_jetty_t *jetty, urma_jfr_wr_t *wr,
 	if (!j || !wr || !bad_wr)
 		return URMA_FAILED(URMA_EINVAL, "%s",
 				   j ? "wr or bad_wr: null" : "jetty: not a jetty");
-	return post_receives(j->jfr, wr, bad_wr);
+	return post_receives(*j->jfr, wr, bad_wr);
+}
+
+urma_status_t urma_post_jfs_wr(urma_jfs_t *jfs, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad_wr)
+{
+	Jfs *s = Handles<Jfs>::check(jfs);
+
+	if (!s || !wr || !bad_wr)
+		return URMA_FAILED(URMA_EINVAL, "%s", s ? "wr or bad_wr: null" : "jfs: not a JFS");
+	return post(*s, wr, bad_wr);
+}
+
+// One request of one piece
+
+urma_status_t urma_write(urma_jfs_t *jfs, urma_target_jetty_t *target_jfr,
+			 urma_target_seg_t *dst_tseg, urma_target_seg_t *src_tseg, uint64_t dst,
+			 uint64_t src, uint32_t len, urma_jfs_wr_flag_t flag, uint64_t user_ctx)
+{
+	urma_sge_t from{src, len, src_tseg, nullptr}, to{dst, len, dst_tseg, nullptr};
+	urma_jfs_wr_t wr{}, *bad;
+
+	wr.opcode = URMA_OPC_WRITE;
+	wr.flag = flag;
+	wr.tjetty = target_jfr;
+	wr.user_ctx = user_ctx;
+	wr.rw.src = {&from, 1};
+	wr.rw.dst = {&to, 1};
+	return urma_post_jfs_wr(jfs, &wr, &bad);
+}
+
+urma_status_t urma_read(urma_jfs_t *jfs, urma_target_jetty_t *target_jfr,
+			urma_target_seg_t *dst_tseg, urma_target_seg_t *src_tseg, uint64_t dst,
+			uint64_t src, uint32_t len, urma_jfs_wr_flag_t flag, uint64_t user_ctx)
+{
+	urma_sge_t from{src, len, src_tseg, nullptr}, to{dst, len, dst_tseg, nullptr};
+	urma_jfs_wr_t wr{}, *bad;
+
+	wr.opcode = URMA_OPC_READ;
+	wr.flag = flag;
+	wr.tjetty = target_jfr;
+	wr.user_ctx = user_ctx;
+	wr.rw.src = {&from, 1};
+	wr.rw.dst = {&to, 1};
+	return urma_post_jfs_wr(jfs, &wr, &bad);
+}
+
+urma_status_t urma_send(urma_jfs_t *jfs, urma_target_jetty_t *target_jfr,
+			urma_target_seg_t *src_tseg, uint64_t src, uint32_t len,
+			urma_jfs_wr_flag_t flag, uint64_t user_ctx)
+{
+	urma_sge_t from{src, len, src_tseg, nullptr};
+	urma_jfs_wr_t wr{}, *bad;
+
+	wr.opcode = URMA_OPC_SEND;
+	wr.flag = flag;
+	wr.tjetty = target_jfr;
+	wr.user_ctx = user_ctx;
+	wr.send.src = {&from, 1};
+	return urma_post_jfs_wr(jfs, &wr, &bad);
 }

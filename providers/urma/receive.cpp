@@ -5,13 +5,15 @@
 #include <cstring>
 
 #include "objects.hpp"
+#include "sender.hpp"
 #include "sges.hpp"
 
 namespace uboe::urma {
 
 Jfr::Jfr(Context &c, const urma_jfr_cfg_t &cfg, const RecvGeometry &g, const ReceiveRing &ring)
 	: urma_jfr_t{}, context(c), jfc(static_cast<Jfc &>(*cfg.jfc)), memory(ring),
-	  queue(g, ring.slots, ring.index, ring.record, true, !cfg.flag.bs.lock_free)
+	  queue(g, ring.slots, ring.index, ring.record, true, !cfg.flag.bs.lock_free),
+	  mode(to_mode(cfg.trans_mode))
 {
 	urma_ctx = &c;
 	jfr_cfg = cfg;
@@ -43,10 +45,8 @@ bool check(const Context &c, const urma_jfr_cfg_t &cfg)
 	else if (cfg.flag.bs.token_policy > URMA_TOKEN_PLAIN_TEXT)
 		URMA_FAILED(EOPNOTSUPP, "flag.token_policy %u: none or plain text",
 			    cfg.flag.bs.token_policy);
-	else if (cfg.trans_mode != URMA_TM_RC)
-		URMA_FAILED(EOPNOTSUPP, "trans_mode %d: only RC so far", cfg.trans_mode);
 	else
-		return true;
+		return check_mode(cfg.trans_mode);
 	return false;
 }
 
@@ -58,7 +58,16 @@ urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
 	Child child(c);
 
 	recv_geometry(cfg.depth, cfg.max_sge, g); // checked before
-	if (int err = c.backend->create_jfr({cfg.id, g.depth, g.sge_shift, jfc.memory.id}, ring)) {
+	const ReceiveSpec spec{
+		.id = cfg.id,
+		.depth = g.depth,
+		.sge_shift = g.sge_shift,
+		.jfc = jfc.memory.id,
+		.mode = to_mode(cfg.trans_mode),
+		.token = cfg.token_value.token,
+		.has_token = cfg.flag.bs.token_policy != URMA_TOKEN_NONE,
+	};
+	if (int err = c.backend->create_jfr(spec, ring)) {
 		if (err == EEXIST)
 			URMA_FAILED(err, "id %u: out of range or in use", cfg.id);
 		else
@@ -67,7 +76,12 @@ urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
 	}
 	Undo unmake([&] { c.backend->destroy_jfr(ring); });
 	Jfr *jfr = Handles<Jfr>::make(c, cfg, g, ring);
-	Undo forget([jfr] { Handles<Jfr>::destroy(jfr); });
+	Undo forget([&] {
+		const std::lock_guard hold(c.events);
+
+		c.jfrs.erase(ring.id);
+		Handles<Jfr>::destroy(jfr);
+	});
 
 	if (!jfr->queue.valid())
 		throw std::bad_alloc();
@@ -76,11 +90,38 @@ urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
 
 		c.jfrs[ring.id] = jfr;
 	}
+	if (spec.mode != UBOE_JETTY_RC) {
+		const std::lock_guard hold(c.tables);
+
+		if (!c.targets.set(JettyId{ring.id}, jfr))
+			throw std::bad_alloc();
+	}
 	++jfc.users;
 	forget.keep();
 	unmake.keep();
 	child.keep();
 	return jfr;
+}
+
+/// It is no target any more, and what completed there is gone.
+void withdraw(Jfr &q)
+{
+	Context &c = q.context;
+
+	if (q.mode == UBOE_JETTY_RC)
+		return;
+	{
+		const std::lock_guard hold(c.tables);
+
+		c.targets.set(JettyId{q.memory.id}, nullptr);
+	}
+	Hold hold(q.jfc.queue.lock());
+
+	q.jfc.queue.purge(
+		[&q](const Cqe &e) {
+			return e.is_recv() && !e.is_jetty() && e.local() == JettyId{q.memory.id};
+		},
+		[](const Cqe &) {});
 }
 
 } // namespace
@@ -166,6 +207,7 @@ urma_status_t urma_delete_jfr(urma_jfr_t *jfr)
 	Context &c = q->context;
 
 	c.backend->destroy_jfr(q->memory);
+	withdraw(*q);
 	{
 		const std::lock_guard hold(c.events);
 

@@ -10,87 +10,11 @@ using uboe::urma::fail;
 #define REFUSED_NULL(why) (REFUSED(why), nullptr)
 
 namespace {
-constexpr char rm_only[] = "send queues without a jetty are for RM and UM, which come later";
 constexpr char builder[] = "queues in memory of the caller are not supported";
-constexpr char no_group[] = "jetty groups are not supported so far";
 constexpr char no_async[] = "there is nothing to wait for: use the function without _async";
 constexpr char no_advice[] = "channels are set up when they are needed";
 constexpr char no_user_tp[] = "transport channels belong to the device";
 } // namespace
-
-// JFS
-
-urma_jfs_t *urma_create_jfs(urma_context_t *, urma_jfs_cfg_t *)
-{
-	return REFUSED_NULL(rm_only);
-}
-
-urma_status_t urma_modify_jfs(urma_jfs_t *, urma_jfs_attr_t *)
-{
-	return REFUSED(rm_only);
-}
-
-urma_status_t urma_query_jfs(urma_jfs_t *, urma_jfs_cfg_t *, urma_jfs_attr_t *)
-{
-	return REFUSED(rm_only);
-}
-
-int urma_flush_jfs(urma_jfs_t *, int, urma_cr_t *)
-{
-	REFUSED(rm_only);
-	return -1;
-}
-
-urma_status_t urma_delete_jfs(urma_jfs_t *)
-{
-	return REFUSED(rm_only);
-}
-
-urma_status_t urma_delete_jfs_batch(urma_jfs_t **, int, urma_jfs_t **)
-{
-	return REFUSED(rm_only);
-}
-
-urma_status_t urma_post_jfs_wr(urma_jfs_t *, urma_jfs_wr_t *, urma_jfs_wr_t **)
-{
-	return REFUSED(rm_only);
-}
-
-urma_status_t urma_write(urma_jfs_t *, urma_target_jetty_t *, urma_target_seg_t *,
-			 urma_target_seg_t *, uint64_t, uint64_t, uint32_t, urma_jfs_wr_flag_t,
-			 uint64_t)
-{
-	return REFUSED(rm_only);
-}
-
-urma_status_t urma_read(urma_jfs_t *, urma_target_jetty_t *, urma_target_seg_t *,
-			urma_target_seg_t *, uint64_t, uint64_t, uint32_t, urma_jfs_wr_flag_t,
-			uint64_t)
-{
-	return REFUSED(rm_only);
-}
-
-urma_status_t urma_send(urma_jfs_t *, urma_target_jetty_t *, urma_target_seg_t *, uint64_t,
-			uint32_t, urma_jfs_wr_flag_t, uint64_t)
-{
-	return REFUSED(rm_only);
-}
-
-urma_target_jetty_t *urma_import_jfr(urma_context_t *, urma_rjfr_t *, urma_token_t *)
-{
-	return REFUSED_NULL(rm_only);
-}
-
-urma_target_jetty_t *urma_import_jfr_ex(urma_context_t *, urma_rjfr_t *, urma_token_t *,
-					urma_import_jfr_ex_cfg_t *)
-{
-	return REFUSED_NULL(rm_only);
-}
-
-urma_status_t urma_unimport_jfr(urma_target_jetty_t *)
-{
-	return REFUSED(rm_only);
-}
 
 // The second life cycle: queues that the caller places
 
@@ -125,18 +49,6 @@ UBOE_NO_BUILDER(jfc)
 UBOE_NO_BUILDER(jfs)
 UBOE_NO_BUILDER(jfr)
 UBOE_NO_BUILDER(jetty)
-
-// Jetty groups
-
-urma_jetty_grp_t *urma_create_jetty_grp(urma_context_t *, urma_jetty_grp_cfg_t *)
-{
-	return REFUSED_NULL(no_group);
-}
-
-urma_status_t urma_delete_jetty_grp(urma_jetty_grp_t *)
-{
-	return REFUSED(no_group);
-}
 
 // Advice, and results by a notifier
 

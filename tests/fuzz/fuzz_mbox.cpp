@@ -182,9 +182,8 @@ struct bench {
 
 	void end()
 	{
-		for (std::uint32_t obj :
-		     { UBOE_MBOX_TP, UBOE_MBOX_JETTY, UBOE_MBOX_JGRP, UBOE_MBOX_JFR, UBOE_MBOX_JFC,
-		       UBOE_MBOX_SEG })
+		for (std::uint32_t obj : { UBOE_MBOX_TP, UBOE_MBOX_JETTY, UBOE_MBOX_JGRP,
+					   UBOE_MBOX_JFR, UBOE_MBOX_JFC, UBOE_MBOX_SEG })
 			for (std::uint32_t tag : live[obj])
 				must(!h.destroy(obj, tag), "an object cannot be destroyed");
 		h.reap();

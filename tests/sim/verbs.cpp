@@ -54,7 +54,8 @@ void jfc::arm(uboe_arm mode)
 	smp_store_release(&reinterpret_cast<uboe_jfc_rec *>(rec_.p)->arm, arm_);
 }
 
-jfr::jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uint32_t pd)
+jfr::jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uint32_t pd,
+	 std::uint8_t flags, std::uint32_t jfcn, std::uint32_t token)
 	: h_(h), id_(id), shift_(shift), sge_shift_(sge_shift),
 	  ring_(h.alloc_dma((std::uint64_t(UBOE_SGE_SIZE) << sge_shift) << shift)),
 	  idx_(h.alloc_dma(4ull << shift)), rec_(h.alloc_dma(sizeof(uboe_jfr_rec))),
@@ -64,6 +65,9 @@ jfr::jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uin
 
 	ctx.shift = static_cast<std::uint8_t>(shift);
 	ctx.sge_shift = static_cast<std::uint8_t>(sge_shift);
+	ctx.flags = flags;
+	ctx.jfcn = jfcn;
+	ctx.token = token;
 	ctx.pd = pd;
 	ctx.base = ring_.bus;
 	ctx.idx = idx_.bus;
@@ -131,20 +135,26 @@ rc::rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options 
 	uboe_rct_ctx rct{};
 	[[maybe_unused]] int err;
 
-	ctx.type = UBOE_JETTY_RC;
+	ctx.type = opt.type;
+	std::memcpy(ctx.eid, opt.eid.b.data(), 16);
+	ctx.mtu = opt.mtu;
 	ctx.sq_shift = static_cast<std::uint8_t>(opt.sq_shift);
 	ctx.flags = opt.flags;
 	ctx.pd = opt.pd;
 	ctx.sq_base = sq_.bus;
 	ctx.page = page_.bus;
 	ctx.tx_jfcn = tx.id();
-	ctx.rx_jfcn = rx.id();
-	ctx.jfrn = r.id();
+	if (!(opt.flags & UBOE_JETTY_SEND_ONLY)) {
+		ctx.rx_jfcn = rx.id();
+		ctx.jfrn = r.id();
+	}
 	ctx.user_data = opt.user;
 	ctx.token = opt.token;
 	err = h_.create(UBOE_MBOX_JETTY, id_, ctx);
 	assert(!err);
 	has_jetty_ = true;
+	if (opt.type != UBOE_JETTY_RC)
+		return;
 	rct.shift = static_cast<std::uint8_t>(opt.rct_shift);
 	rct.jetty = id_;
 	err = h_.create(UBOE_MBOX_RCT, id_, rct);
@@ -254,10 +264,12 @@ std::uint32_t rc::put(const send_wr &wr)
 		(wr.fence ? UBOE_SQE_FENCE : 0) | (wr.solicited ? UBOE_SQE_SOLICITED : 0) |
 		(wr.signaled ? UBOE_SQE_CQE : 0) | (wr.inl ? UBOE_SQE_INLINE : 0) |
 		(wr.token_en ? UBOE_SQE_TOKEN_EN : 0);
-	q->w1 = UBP_PUT(UBOE_SQE_OPCODE, std::uint32_t(wr.op)) |
+	q->w0 |= UBP_PUT(UBOE_SQE_RMT_TYPE, std::uint32_t(wr.rmt_type));
+	q->w1 = UBP_PUT(UBOE_SQE_OPCODE, std::uint32_t(wr.op)) | wr.hint |
 		(wr.inl ? UBP_PUT(UBOE_SQE_INLINE_LEN, std::uint32_t(wr.data.size())) : 0);
 	q->w2 = UBP_PUT(UBOE_SQE_SGE_NUM, std::uint32_t(wr.inl ? 0 : wr.sges.size()));
-	q->w3 = wr.rkey >> 12;
+	q->w3 = wr.rmt_id ? wr.rmt_id : wr.rkey >> 12;
+	std::memcpy(q->rmt_eid, wr.rmt.b.data(), 16);
 	q->rmt_token = wr.op <= UBOE_SQE_SEND_INV ? wr.token : wr.rkey & 0xfff;
 	q->addr = wr.op == UBOE_SQE_SEND_IMM || wr.op == UBOE_SQE_SEND_INV ? wr.imm : wr.remote;
 	if (wr.op == UBOE_SQE_WRITE_IMM) {

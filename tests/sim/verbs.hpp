@@ -44,6 +44,11 @@ struct send_wr {
 	std::uint32_t token = 0; /* Sends: of the peer's jetty */
 	std::uint64_t swap = 0; /* CAS: new value; others: the operand */
 	std::uint64_t compare = 0;
+	/* where it goes, when the jetty has no connection */
+	address rmt = {};
+	std::uint8_t rmt_type = 0;
+	std::uint32_t rmt_id = 0;
+	std::uint8_t hint = 0;
 };
 
 class jfc
@@ -71,7 +76,9 @@ class jfc
 class jfr
 {
       public:
-	jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uint32_t pd);
+	/* @flags, @jfcn, @token: of a JFR that is a target by itself */
+	jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uint32_t pd,
+	    std::uint8_t flags = 0, std::uint32_t jfcn = 0, std::uint32_t token = 0);
 	~jfr();
 	jfr(const jfr &) = delete;
 	jfr &operator=(const jfr &) = delete;
@@ -113,6 +120,9 @@ struct jetty_options {
 	unsigned rct_shift = 6;
 	std::uint64_t user = 0;
 	std::uint32_t token = 0;
+	std::uint8_t type = UBOE_JETTY_RC;
+	address eid = {}; /* UM */
+	std::uint16_t mtu = 0; /* UM */
 };
 
 struct channel_options {
@@ -125,7 +135,7 @@ struct channel_options {
 	std::uint8_t retrans = 0xff;
 };
 
-/* A reliable connection: jetty, RC table and channel */
+/* A reliable connection: jetty, RC table and channel; or a jetty without one */
 class rc
 {
       public:
