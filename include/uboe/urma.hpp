@@ -52,3 +52,4 @@
 #include "urma/request.hpp"
 #include "urma/segment.hpp"
 #include "urma/types.hpp"
+#include "urma/um.hpp"

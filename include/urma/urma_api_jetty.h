@@ -440,7 +440,7 @@ urma_status_t urma_get_rjetty(urma_jetty_t *jetty, urma_rjetty_t **rjetty, uint3
 void urma_put_rjetty(urma_rjetty_t *rjetty);
 
 /**
- * urma_create_jetty_grp() - one id for several RM jetties
+ * urma_create_jetty_grp() - one id for several RM or UM jetties
  * @ctx: context
  * @cfg: policy and token; jetties join with jetty_grp when they are created
  *

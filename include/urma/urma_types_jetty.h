@@ -513,7 +513,7 @@ typedef struct urma_jetty_grp_cfg {
 	uint64_t user_ctx;
 } urma_jetty_grp_cfg_t;
 
-/** struct urma_jetty_grp - RM jetties behind one id; private from jetty_cnt on */
+/** struct urma_jetty_grp - RM or UM jetties behind one id; private from jetty_cnt on */
 struct urma_jetty_grp {
 	urma_context_t *urma_ctx;
 	urma_jetty_id_t jetty_grp_id;

@@ -278,7 +278,8 @@ void ubp_dev_exit(struct ubp_dev *dev);
  * The caller serialises commands on the same object.
  *
  * Return: 0, -EINVAL for a bad field, id or length, -EEXIST, -ENOENT, -EBUSY
- * while another object refers to it, -ENOMEM, -EOPNOTSUPP.
+ * while another object refers to it, -ENOSPC for a group that is full, -ENOMEM,
+ * -EOPNOTSUPP.
  */
 int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,
 		  u32 out_len);

@@ -17,6 +17,12 @@ class AsyncJetty;
 class AsyncReceives;
 class RcJetty;
 
+/// How the jetties of a receive queue talk to their peers.
+enum class Mode : std::uint32_t {
+	rc = URMA_TM_RC, ///< RcJetty: connected
+	um = URMA_TM_UM, ///< UmJetty: single messages, which may be lost
+};
+
 struct ReceiveQueueOptions {
 	std::uint32_t depth = 64; ///< buffers; rounded up to a power of two from 64 on
 	std::uint8_t max_slices = 1; ///< pieces of a buffer, up to 4
@@ -25,6 +31,7 @@ struct ReceiveQueueOptions {
 	/// How long a sender waits before it tries again, when there is no buffer: code of
 	/// the InfiniBand specification, 0 to 31; 1 is 10 us, 12 is 640 us, 0 is 655 ms.
 	std::uint8_t min_rnr_timer = 12;
+	Mode mode = Mode::rc; ///< of all its jetties
 };
 
 struct RcJettyOptions {
@@ -46,12 +53,13 @@ namespace detail
 struct ReceiveState {
 	ReceiveState(const Context &c, std::shared_ptr<QueueState> q,
 		     const ReceiveQueueOptions &options)
-		: context(c.handle()), queue(std::move(q)), token(options.token)
+		: context(c.handle()), queue(std::move(q)), token(options.token),
+		  mode(static_cast<urma_transport_mode_t>(options.mode))
 	{
 		urma_jfr_cfg_t cfg{};
 
 		cfg.depth = std::bit_ceil(std::max(options.depth, 64u));
-		cfg.trans_mode = URMA_TM_RC;
+		cfg.trans_mode = mode;
 		cfg.max_sge = options.max_slices;
 		cfg.min_rnr_timer = options.min_rnr_timer;
 		cfg.jfc = queue->raw;
@@ -93,6 +101,7 @@ struct ReceiveState {
 	const std::shared_ptr<ContextHandle> context;
 	const std::shared_ptr<QueueState> queue;
 	const std::optional<Token> token;
+	const urma_transport_mode_t mode;
 	std::uint32_t depth = 0;
 	urma_jfr_t *raw = nullptr;
 };
@@ -100,8 +109,9 @@ struct ReceiveState {
 struct JettyState {
 	static constexpr std::uint32_t records_per_request = 4;
 
+	/// Throws errc::invalid when @p r is for another mode.
 	JettyState(const Context &c, std::shared_ptr<QueueState> q, std::shared_ptr<ReceiveState> r,
-		   const RcJettyOptions &options)
+		   const RcJettyOptions &options, urma_transport_mode_t mode = URMA_TM_RC)
 		: context(c.handle()), queue(std::move(q)), receives(std::move(r))
 	{
 		urma_jetty_cfg_t cfg{};
@@ -111,7 +121,7 @@ struct JettyState {
 		cfg.flag.bs.share_jfr = URMA_SHARE_JFR;
 		cfg.shared.jfr = receives->raw;
 		jfs.depth = std::bit_ceil(std::max(options.depth, 1u));
-		jfs.trans_mode = URMA_TM_RC;
+		jfs.trans_mode = mode;
 		jfs.priority = options.priority;
 		jfs.max_sge = options.max_slices;
 		jfs.max_inline_data = options.inline_bytes;

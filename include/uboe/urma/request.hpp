@@ -117,6 +117,13 @@ class Request
 		return *this;
 	}
 
+	/// Where it goes, without a connection.
+	Request &target(urma_target_jetty_t *t)
+	{
+		wr_.tjetty = t;
+		return *this;
+	}
+
 	/// Why it cannot be posted.
 	std::error_code error() const
 	{

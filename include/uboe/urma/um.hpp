@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Unreliable messages of uboe/urma.hpp: jetties without a connection.
+ */
+#pragma once
+
+#include "jetty.hpp"
+
+namespace uboe::urma
+{
+inline namespace v0
+{
+
+/// A UmJetty of a peer that messages can be sent to. It must not outlive its context.
+class UmTarget
+{
+      public:
+	/// Nobody asks the peer. Throws Error: there is no way to its address.
+	UmTarget(const Context &context, const RemoteJetty &peer) : context_(context.handle())
+	{
+		urma_token_t token{ static_cast<std::uint32_t>(peer.token.value_or(Token{})) };
+		urma_rjetty_t r{};
+
+		r.jetty_id.eid = peer.eid.native();
+		r.jetty_id.id = static_cast<std::uint32_t>(peer.id);
+		r.trans_mode = URMA_TM_UM;
+		r.type = URMA_JETTY;
+		r.tp_type = URMA_UTP;
+		r.flag.bs.token_policy = peer.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
+		raw_.reset(urma_import_jetty(context_->raw, &r, &token));
+		if (!raw_)
+			detail::throw_errno("target of messages");
+	}
+
+	urma_target_jetty_t *native() const
+	{
+		return raw_.get();
+	}
+
+      private:
+	struct Unimport {
+		void operator()(urma_target_jetty_t *t) const
+		{
+			urma_unimport_jetty(t);
+		}
+	};
+
+	std::shared_ptr<detail::ContextHandle> context_;
+	std::unique_ptr<urma_target_jetty_t, Unimport> raw_;
+};
+
+/**
+ * Sends messages of one packet to whomever, and receives them. A completion says that
+ * a message left; it may be lost, and arrives at most as often as the network says.
+ * RecvDone::sender and sender_jetty tell who sent it. Its receive queue has Mode::um.
+ */
+class UmJetty
+{
+      public:
+	/// As RcJetty; what concerns connections in @p options is not looked at.
+	UmJetty(const Context &context, const CompletionQueue &completions,
+		const ReceiveQueue &receives, const RcJettyOptions &options = {})
+		: state_(std::make_unique<detail::JettyState>(
+			  context, completions.state(), receives.state(), options, URMA_TM_UM))
+	{
+	}
+
+	/// What a peer needs for a UmTarget, the token included.
+	RemoteJetty remote() const
+	{
+		return { Eid::from(state_->raw->jetty_id.eid), id(), state_->receives->token };
+	}
+	JettyId id() const
+	{
+		return JettyId{ state_->id() };
+	}
+
+	/// At most one packet: 4096 bytes on loopback, 1024 on plain Ethernet. A longer one
+	/// is an error of the jetty.
+	std::error_code send(const UmTarget &to, Slices from, const SendOptions &options = {})
+	{
+		detail::Request r(URMA_OPC_SEND, options);
+
+		return state_->post(r.local(from).target(to.native()));
+	}
+	/// With 64 bits that arrive in RecvDone::imm.
+	std::error_code send_imm(const UmTarget &to, Slices from, std::uint64_t imm,
+				 const SendOptions &options = {})
+	{
+		detail::Request r(URMA_OPC_SEND_IMM, options);
+
+		return state_->post(r.local(from).operands(imm).target(to.native()));
+	}
+	std::error_code receive(Slices to, std::uint64_t user = 0)
+	{
+		return state_->receives->post(to, user);
+	}
+
+	std::error_code stop()
+	{
+		return state_->stop();
+	}
+	std::error_code drain(std::chrono::milliseconds timeout = std::chrono::seconds(10))
+	{
+		return state_->drain(timeout);
+	}
+	std::error_code close()
+	{
+		return state_->close();
+	}
+	urma_jetty_t *native() const
+	{
+		return state_->raw;
+	}
+
+	UmJetty(UmJetty &&) noexcept = default;
+	UmJetty &operator=(UmJetty &&) noexcept = default;
+
+      private:
+	std::unique_ptr<detail::JettyState> state_;
+};
+
+} // namespace v0
+} // namespace uboe::urma
