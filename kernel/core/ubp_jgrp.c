@@ -5,7 +5,7 @@
  */
 #include "ubp_target.h"
 
-/**
+/*
  * struct ubp_jgrp - group of jetties
  * @lock: guards @type, @count, @turn and @member; nothing is taken inside
  * @any: @type is that of the first member

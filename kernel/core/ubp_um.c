@@ -19,7 +19,7 @@ struct ubp_um_way {
 	u32 mtu;
 };
 
-/**
+/*
  * struct ubp_um - what a UM jetty has beside the others; guarded by the jetty's lock
  * @last: way that was used last
  * @next: way that is given up next
