@@ -200,9 +200,12 @@ struct uboe_seg_ctx {
 #define UBOE_SEG_IDENTITY 0x1u /* kernel only: any address, va is a pointer */
 #define UBOE_SEG_TOKEN2 0x2u
 #define UBOE_SEG_NO_TOKEN 0x4u /* peers need no TokenValue */
+#define UBOE_SEG_NATIVE 0x8u /* URMA: its token alone guards it; messages of any jetty reach it */
 
 /**
  * struct uboe_tp_ctx - one end of a transport channel
+ * @jetty: that it belongs to, whose number makes its own (UB_TPN_RC); 0: shared by RM
+ *	jetties, one for each pair of addresses, with a number below 0x800000
  * @laddr, @raddr: IPv6 or v4-mapped addresses, network byte order
  * @timeout_ns: how long unanswered retransmission may last, 0 for ever
  * @mtu: largest payload offered, bytes, power of two 1024..8192

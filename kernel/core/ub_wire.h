@@ -123,6 +123,8 @@ enum ub_rspinfo {
 #define UB_MT_ID 0x000fffff
 #define UB_MT_TYPE_GROUP 2
 
+#define UB_TAACK_MORE_MAX 31 /* segments that a TAACK stands for beside its own */
+
 /* Transaction execution order, BTAH.ODR[1:0] */
 enum ub_order { UB_ORDER_NO = 0, UB_ORDER_RELAXED = 1, UB_ORDER_STRONG = 2 };
 

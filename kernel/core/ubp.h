@@ -29,6 +29,7 @@ struct ubp_jetty;
 struct ubp_jfc;
 struct ubp_jfr;
 struct ubp_seg;
+struct ubp_share;
 
 /**
  * struct ubp_path - where the packets of a channel go
@@ -99,6 +100,8 @@ struct ubp_rxpkt {
  * @timer_cancel: no ubp_timer(tp) runs or starts after it returns; may sleep
  * @engine_later: call ubp_kick() for this jetty soon, from softirq
  * @jfc_event: the armed JFC has a completion; softirq context
+ * @share_wanted: a peer asks for a shared channel between these addresses and there is
+ *	none: create one soon, the peer asks again; softirq context. NULL: the home has none
  * @event: asynchronous event, enum uboe_event and sub type; softirq context
  */
 struct ubp_ops {
@@ -122,6 +125,7 @@ struct ubp_ops {
 	void (*engine_later)(struct ubp_jetty *jetty);
 	void (*jfc_event)(struct ubp_jfc *jfc);
 	void (*event)(struct ubp_dev *dev, u32 type, u32 sub, u32 num);
+	void (*share_wanted)(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr);
 };
 
 /* Counters. Names in ubp_stat_name(); drops have a reason each. */
@@ -168,6 +172,7 @@ enum ubp_stat {
 	UBP_D_TA_HEADER, /* header chain cut or malformed */
 	UBP_D_TA_OPCODE,
 	UBP_D_TA_RESPONSE, /* response that nobody asked for */
+	UBP_D_RC_TABLE, /* more requests than this end takes at a time */
 	UBP_D_TPCM, /* malformed channel set-up message */
 	UBP_D_TPCM_NO_JETTY,
 	UBP_D_TPCM_STALE, /* another incarnation of the peer */
@@ -192,6 +197,7 @@ struct ubp_config {
 	u32 max_jfr;
 	u32 max_jfc;
 	u32 max_seg;
+	u32 max_share; /* shared channels, peers that is */
 	u32 max_jgrp;
 	u16 udp_port;
 	u8 hop_limit;
@@ -241,6 +247,8 @@ struct ubp_table {
 };
 
 #define UBP_TABLE_LEAF 512u
+#define UBP_SHARE_HASH_BITS 8
+#define UBP_SHARE_HASH (1u << UBP_SHARE_HASH_BITS)
 
 struct ubp_dev {
 	const struct ubp_ops *ops;
@@ -251,6 +259,9 @@ struct ubp_dev {
 	struct ubp_table seg;
 	struct ubp_table jgrp;
 	struct ubp_table tp; /* by the low 20 bits of the TPN */
+	struct ubp_table share; /* shared channels by their TPN */
+	ubp_lock_t share_lock; /* guards share_hash and the chains in it; inner to none */
+	struct ubp_share *share_hash[UBP_SHARE_HASH];
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
 	void *home;
@@ -352,6 +363,8 @@ void *ubp_jfc_home(const struct ubp_jfc *jfc);
 u32 ubp_jfc_id(const struct ubp_jfc *jfc);
 struct ubp_dev *ubp_tp_dev(const struct ubp_tp *tp);
 u32 ubp_tp_number(const struct ubp_tp *tp);
+/* Number of the shared channel between two addresses, 0: there is none */
+u32 ubp_share_find(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr);
 /* By number; stable until the driver destroys it */
 struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn);
 

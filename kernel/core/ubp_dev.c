@@ -42,6 +42,7 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_D_TA_HEADER] = "drop_ta_header",
 	[UBP_D_TA_OPCODE] = "drop_ta_opcode",
 	[UBP_D_TA_RESPONSE] = "drop_ta_response",
+	[UBP_D_RC_TABLE] = "drop_rc_table",
 	[UBP_D_TPCM] = "drop_tpcm",
 	[UBP_D_TPCM_NO_JETTY] = "drop_tpcm_no_jetty",
 	[UBP_D_TPCM_STALE] = "drop_tpcm_stale",
@@ -68,6 +69,7 @@ void ubp_config_defaults(struct ubp_config *cfg)
 	cfg->max_jfr = 1u << 18; /* 64K shared ones, and one per jetty */
 	cfg->max_jfc = 1u << 17;
 	cfg->max_seg = 1u << 20;
+	cfg->max_share = 4096;
 	cfg->max_jgrp = 1u << 17;
 	cfg->udp_port = UB_UDP_PORT;
 	cfg->hop_limit = 64;
@@ -147,9 +149,12 @@ int ubp_dev_init(struct ubp_dev *dev)
 
 	if (!ubp_config_ok(&dev->cfg))
 		return -EINVAL;
+	ubp_lock_init(&dev->share_lock);
 	err = ubp_table_init(dev, &dev->jetty, dev->cfg.max_jetty);
 	if (!err)
 		err = ubp_table_init(dev, &dev->tp, dev->cfg.max_jetty);
+	if (!err)
+		err = ubp_table_init(dev, &dev->share, dev->cfg.max_share);
 	if (!err)
 		err = ubp_table_init(dev, &dev->jfr, dev->cfg.max_jfr);
 	if (!err)
@@ -169,6 +174,7 @@ void ubp_dev_exit(struct ubp_dev *dev)
 	ubp_table_exit(dev, &dev->seg);
 	ubp_table_exit(dev, &dev->jfc);
 	ubp_table_exit(dev, &dev->jfr);
+	ubp_table_exit(dev, &dev->share);
 	ubp_table_exit(dev, &dev->tp);
 	ubp_table_exit(dev, &dev->jetty);
 }

@@ -9,7 +9,7 @@ void ubp_ini_init(struct ubp_ini *ini, u16 ssn)
 }
 
 /* Writes and Reads are cut into transport messages of at most 64 KiB; a Send is not. */
-static u32 ubp_msg_segs(const struct ubp_msg *m)
+u32 ubp_msg_segs(const struct ubp_msg *m)
 {
 	if (m->s.kind != UBP_K_WRITE && m->s.kind != UBP_K_READ)
 		return 1;
@@ -22,7 +22,7 @@ static u32 ubp_msg_seg(const struct ubp_msg *m, u32 off)
 }
 
 /* Bytes of the segment that starts at or holds @off */
-static u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off)
+u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off)
 {
 	u32 start;
 
@@ -30,6 +30,19 @@ static u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off)
 		return m->s.len;
 	start = off / UBOE_MAX_SLICE * UBOE_MAX_SLICE;
 	return min_t(u32, m->s.len - start, UBOE_MAX_SLICE);
+}
+
+void ubp_msg_init(struct ubp_msg *m, u32 end)
+{
+	m->end = end;
+	m->sent = 0;
+	m->done = 0;
+	m->rnr_tries = 0;
+	m->started = false;
+	m->remap = true;
+	m->retry = false;
+	m->issued = false;
+	m->answered = false;
 }
 
 /* BBs between the engine and the producer; 0 when the index is nonsense */
@@ -51,15 +64,7 @@ void ubp_ini_fetch(struct ubp_jetty *j)
 		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m->s);
 		j->fetched += m->s.nbb;
 		avail -= m->s.nbb;
-		m->end = j->fetched;
-		m->sent = 0;
-		m->done = 0;
-		m->rnr_tries = 0;
-		m->started = false;
-		m->remap = true;
-		m->retry = false;
-		m->issued = false;
-		m->answered = false;
+		ubp_msg_init(m, j->fetched);
 		ini->tail++;
 	}
 }
@@ -82,7 +87,7 @@ static bool ubp_msg_may_start(const struct ubp_jetty *j, const struct ubp_msg *m
 	return true;
 }
 
-static u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu)
+u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu)
 {
 	u32 left;
 
@@ -95,7 +100,7 @@ static u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu)
 	return min_t(u32, left, mtu);
 }
 
-static bool ubp_msg_is_last(const struct ubp_msg *m, u32 off, u32 mtu)
+bool ubp_msg_is_last(const struct ubp_msg *m, u32 off, u32 mtu)
 {
 	u32 end = off + ubp_msg_plen(m, off, mtu);
 
@@ -229,9 +234,9 @@ static u8 ubp_msg_wire_op(const struct ubp_msg *m, bool last)
 	return m->s.op;
 }
 
-void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *h)
+void ubp_msg_headers(const struct ubp_tp *tp, const struct ubp_msg *m, const struct ubp_txd *d,
+		     u32 to, struct ubp_ta *h)
 {
-	struct ubp_msg *m = &tp->jetty->ini->msg[d->idx];
 	u32 plen = ubp_msg_plen(m, d->off, tp->mtu);
 	bool end = d->flags & UBP_TXF_LAST &&
 		   (m->s.kind != UBP_K_WRITE || d->off + plen == m->s.len);
@@ -242,14 +247,12 @@ void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *
 	h->tv_en = m->s.token_en;
 	h->token = m->s.token;
 	h->fce = end && m->s.solicited;
-	h->retry = m->retry;
 	h->ssn = d->ssn;
 	h->taid = d->ssn;
-	h->rcid = tp->jetty->id & UB_BTAH_RC_ID;
 	h->pld_len = plen;
 	h->ofst = d->off / 1024;
 	if (m->s.kind == UBP_K_SEND) {
-		h->mt = (u32)m->s.hint << 24 | tp->rmt_jetty;
+		h->mt = (u32)m->s.hint << 24 | to;
 		h->imm = m->s.imm;
 		if (m->s.op == UBOE_SQE_SEND_INV) /* TokenID first on the wire */
 			h->imm = m->s.imm << 32 | m->s.imm >> 32;
@@ -259,7 +262,7 @@ void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *
 	h->token_id = m->s.rmt_id;
 	h->length = ubp_msg_seg_len(m, d->off);
 	if (h->op == UB_TA_WRITE_IMM) {
-		h->mt = (u32)m->s.hint << 24 | tp->rmt_jetty;
+		h->mt = (u32)m->s.hint << 24 | to;
 		h->imm = m->s.imm;
 		h->imm_token = m->s.imm_token;
 		h->imm_len = m->s.len;
@@ -269,6 +272,15 @@ void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *
 		h->ntf_token = m->s.ntf_token;
 		h->ntf_data = m->s.imm;
 	}
+}
+
+void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *h)
+{
+	const struct ubp_msg *m = &tp->jetty->ini->msg[d->idx];
+
+	ubp_msg_headers(tp, m, d, tp->rmt_jetty, h);
+	h->retry = m->retry;
+	h->rcid = tp->jetty->id & UB_BTAH_RC_ID;
 }
 
 /*
@@ -288,29 +300,34 @@ static void ubp_ini_stop(struct ubp_jetty *j, struct ubp_msg *m, u8 status, u8 s
 	ubp_ini_retire(j);
 }
 
+u8 ubp_msg_payload(struct ubp_dev *dev, u32 pd, const struct ubp_msg *m, u32 off, u8 *dst, u32 len)
+{
+	if (m->s.kind == UBP_K_ATOMIC) {
+		memset(dst, 0, len);
+		memcpy(dst, m->s.operand, m->s.op == UBOE_SQE_CAS ? len : len / 2);
+		return 0;
+	}
+	/* a packet of another message: none outlives its own, see ubp_ta_answer() */
+	if (unlikely(off > m->s.len || len > m->s.len - off))
+		return UBOE_CQE_LOCAL_LEN;
+	if (m->s.inl) {
+		memcpy(dst, m->s.data.bytes + off, len);
+		return 0;
+	}
+	if (likely(ubp_sgl_read(dev, pd, m->s.data.sge, m->s.nsge, off, dst, len)))
+		return 0;
+	return UBOE_CQE_LOCAL_ACCESS;
+}
+
 bool ubp_ini_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
 {
 	struct ubp_jetty *j = tp->jetty;
 	struct ubp_msg *m = &j->ini->msg[d->idx];
+	u8 sub = ubp_msg_payload(j->dev, j->pd, m, d->off, dst, len);
 
-	if (m->s.kind == UBP_K_ATOMIC) {
-		memset(dst, 0, len);
-		memcpy(dst, m->s.operand, m->s.op == UBOE_SQE_CAS ? len : len / 2);
-		return true;
-	}
-	if (unlikely(d->off > m->s.len || len > m->s.len - d->off)) {
-		/* a packet of another message: none outlives its own, see ubp_ta_answer() */
-		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
-		return false;
-	}
-	if (m->s.inl) {
-		memcpy(dst, m->s.data.bytes + d->off, len);
-		return true;
-	}
-	if (likely(ubp_sgl_read(j->dev, j->pd, m->s.data.sge, m->s.nsge, d->off, dst, len)))
-		return true;
-	ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
-	return false;
+	if (unlikely(sub))
+		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, sub);
+	return !sub;
 }
 
 static bool ubp_msg_complete(const struct ubp_tp *tp, const struct ubp_msg *m)
@@ -458,6 +475,8 @@ void ubp_ta_answer(struct ubp_tp *tp, u32 exec_msn, u8 rspst, u8 info)
 {
 	struct ubp_jetty *j = tp->jetty;
 
+	if (tp->sh)
+		return; /* its requests have answers of their own */
 	/* never before what was reported, never beyond what was sent */
 	if (ubp_psn_diff(exec_msn, tp->acked_msn) < 0 || ubp_psn_diff(tp->snd_msn, exec_msn) < 0)
 		return;

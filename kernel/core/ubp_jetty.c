@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Jetties: life, states, kicks, and the joint of channel and transaction layer. */
-#include "ubp_ta.h"
+#include "ubp_rm.h"
 #include "ubp_target.h"
 
 /* Codes 1..31 of the RNR NAK timer field, 0 is the longest; units of 10 us (IBTA 1.3 9.7.5.2.8) */
@@ -37,6 +37,8 @@ void ubp_jetty_put(struct ubp_jetty *j)
 		dev->ops->free_later(dev, j->ini);
 	if (j->rct)
 		dev->ops->free_later(dev, j->rct);
+	if (j->rm)
+		dev->ops->free_later(dev, j->rm);
 	dev->ops->free_later(dev, j);
 }
 
@@ -86,7 +88,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	struct ubp_jetty *j;
 	int err;
 
-	if (ctx->type != UBOE_JETTY_RC && ctx->type != UBOE_JETTY_UM)
+	if (ctx->type < UBOE_JETTY_UM || ctx->type > UBOE_JETTY_RM)
 		return -EOPNOTSUPP;
 	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT ||
 	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
@@ -110,6 +112,8 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	ubp_ref_init(&j->refs);
 	ubp_lock_init(&j->lock);
 	err = ubp_jetty_map(j, ctx) ? 0 : -EINVAL;
+	if (!err && j->type == UBOE_JETTY_RM)
+		err = ubp_rm_create(j);
 	if (!err && j->type == UBOE_JETTY_UM)
 		err = ubp_um_create(j, ctx);
 	if (!err)
@@ -175,7 +179,11 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 		ubp_tp_drop_held(j->tp);
 		j->tp->state = UBP_TP_DEAD;
 	}
+	if (j->rm)
+		ubp_rm_discard(j);
 	ubp_unlock(&j->lock);
+	if (j->rm)
+		ubp_share_forget(dev, j, NULL);
 	ubp_um_destroy(j);
 	ubp_jetty_use(j, -1);
 	ubp_jetty_put(j);
@@ -219,8 +227,9 @@ static int ubp_jetty_to_state(struct ubp_jetty *j, u8 to)
 			j->state = UBOE_JS_INIT;
 		break;
 	case UBOE_JS_READY:
+		/* what needs no connection needs no RTR */
 		if (j->state != UBOE_JS_RTR && j->state != UBOE_JS_READY &&
-		    !(j->type == UBOE_JETTY_UM && j->state == UBOE_JS_INIT))
+		    !(j->type != UBOE_JETTY_RC && j->state == UBOE_JS_INIT))
 			err = -EINVAL;
 		else
 			j->state = UBOE_JS_READY;
@@ -368,7 +377,10 @@ static void ubp_jetty_flush(struct ubp_jetty *j)
 	ubp_jetty_need_kick(j, true);
 	ubp_jetty_rq_kick(j, true);
 	smp_mb(); /* the flags before the last look at the rings, see ub/uboe_io.h */
-	ubp_ini_flush(j);
+	if (j->rm)
+		ubp_rm_flush(j);
+	else
+		ubp_ini_flush(j);
 	ubp_rsp_flush(j);
 	ubp_jetty_flush_recv(j);
 }
@@ -449,6 +461,8 @@ static bool ubp_kick_or_drive(struct ubp_jetty *j, bool drive)
 		;
 	else if (j->state == UBOE_JS_ERROR)
 		ubp_jetty_flush(j);
+	else if (j->state == UBOE_JS_READY && j->rm)
+		ubp_rm_pump(j);
 	else if (j->state == UBOE_JS_READY && j->um)
 		more = ubp_um_kick(j, drive);
 	else if (j->state == UBOE_JS_READY && j->tp)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "ubp_obj.h"
+#include "ubp_rm.h"
 
 /* It may be a target itself */
 #define UBP_JFR_DIRECT (UBOE_JFR_UM | UBOE_JFR_RM)
@@ -94,6 +94,8 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id)
 	if (jfr->users)
 		return -EBUSY;
 	ubp_table_del(&dev->jfr, id);
+	if (jfr->jfc)
+		ubp_share_forget(dev, NULL, jfr);
 	if (jfr->jfc)
 		jfr->jfc->users--;
 	dev->ops->free_later(dev, jfr);

@@ -8,6 +8,7 @@
 #include "ubp.h"
 
 struct ubp_ini;
+struct ubp_rm;
 struct ubp_um;
 struct ubp_jgrp;
 struct ubp_rce;
@@ -131,6 +132,7 @@ struct ubp_jetty {
 	u16 max_rd;
 	u32 fetched;
 	struct ubp_tp *tp;
+	struct ubp_rm *rm; /* RM: send side, ubp_rm.h */
 	struct ubp_ini *ini;
 	struct ubp_um *um;
 	struct ubp_rce *rct;
@@ -193,11 +195,14 @@ int ubp_seg_destroy(struct ubp_dev *dev, u32 id);
 #define UBP_KEY_ID(key) ((key) >> UBP_KEY_BITS)
 #define UBP_KEY_TOKEN(key) ((key) & ((1u << UBP_KEY_BITS) - 1))
 
+/* Instead of a protection domain: any native segment, guarded by its token alone */
+#define UBP_PD_ENTITY (~0u)
+
 /**
  * ubp_seg_get - segment for one access
  * @token: the TokenValue that came with the request, compared with the primary and
  *	the backup one; NULL: none came
- * @pd: protection domain of the queue, which must be the segment's
+ * @pd: protection domain of the queue, which must be the segment's; UBP_PD_ENTITY
  * @need: UBOE_ACC_* that must all be granted
  *
  * Call between ubp_read_begin() and ubp_read_end(); each success is paired with

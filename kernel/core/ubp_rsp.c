@@ -7,7 +7,7 @@
  * succeeds, so the order of execution is kept although the channel has already
  * acknowledged the packets (docs/decisions/0002).
  */
-#include "ubp_ta.h"
+#include "ubp_rm.h"
 
 struct ubp_rsp_op {
 	bool (*packet)(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta);
@@ -17,9 +17,11 @@ struct ubp_rsp_op {
 /* The message fails for good: say why for ever after */
 static bool ubp_rsp_fail(struct ubp_tp *tp, u8 info, u32 event_sub)
 {
-	struct ubp_jetty *j = tp->jetty;
+	struct ubp_jetty *j = tp->rsp.j;
 	struct ubp_rsp *r = &tp->rsp;
 
+	if (tp->sh)
+		return ubp_rm_refuse(tp, UB_RSPST_ERROR, info);
 	r->blocked = UB_RSPST_ERROR;
 	r->info = info;
 	r->exec_msn = r->msn;
@@ -45,13 +47,24 @@ static bool ubp_rsp_not_ready(struct ubp_tp *tp)
 {
 	struct ubp_rsp *r = &tp->rsp;
 
+	if (tp->sh)
+		return ubp_rm_refuse(tp, UB_RSPST_RNR,
+				     r->j ? r->j->rnr_timer : UBP_JFR_RNR_TIMER);
 	r->blocked = UB_RSPST_RNR;
-	r->info = tp->jetty->rnr_timer;
+	r->info = tp->rsp.j->rnr_timer;
 	r->exec_msn = r->msn;
 	r->discard = true;
 	tp->ack_now = true;
 	ubp_stat(tp->dev, UBP_S_RNR_SENT);
 	return false;
+}
+
+/* False: the JFC is full */
+static bool ubp_rsp_recv_done(struct ubp_tp *tp, struct ubp_comp *c)
+{
+	const struct ubp_target t = { .jetty = tp->rsp.j, .jfr = tp->rsp.jfr };
+
+	return ubp_target_done(&t, c);
 }
 
 /* A receive failed on our side: tell the owner, then the peer */
@@ -66,15 +79,14 @@ static bool ubp_rsp_recv_bad(struct ubp_tp *tp, u8 sub)
 	};
 
 	r->have_rqe = false;
-	ubp_jetty_recv_done(tp->jetty, &c);
+	ubp_rsp_recv_done(tp, &c);
 	return sub == UBOE_CQE_LOCAL_LEN ? ubp_rsp_unsupported(tp) : ubp_rsp_abort(tp);
 }
 
 static bool ubp_rsp_take(struct ubp_tp *tp)
 {
-	struct ubp_jetty *j = tp->jetty;
 	struct ubp_rsp *r = &tp->rsp;
-	enum ubp_take got = j->jfr ? ubp_jfr_take(j->jfr, &r->rqe) : UBP_TAKE_NONE;
+	enum ubp_take got = r->jfr ? ubp_jfr_take(r->jfr, &r->rqe) : UBP_TAKE_NONE;
 
 	if (got == UBP_TAKE_NONE)
 		return ubp_rsp_not_ready(tp);
@@ -87,6 +99,9 @@ static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 
 {
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_comp c = {
+		.rmt_eid = tp->sh ? tp->path.raddr : NULL,
+		.rmt_id = ta->rcid,
+		.tpn = tp->tpn,
 		.recv = true,
 		.opcode = op,
 		.solicited = ta->fce,
@@ -98,23 +113,25 @@ static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 
 	if (op == UBOE_CQE_RX_SEND_INV) /* TokenID first on the wire, low half in the CQE */
 		c.imm = ta->imm << 32 | ta->imm >> 32;
 	r->have_rqe = false;
-	if (ubp_jetty_recv_done(tp->jetty, &c))
+	if (ubp_rsp_recv_done(tp, &c))
 		return true;
 	return ubp_rsp_abort(tp);
 }
 
 /* A jetty that has a token takes messages from those who know it (URMA import) */
-static bool ubp_rsp_token_ok(const struct ubp_jetty *j, const struct ubp_ta *ta, u32 token)
+static bool ubp_rsp_token_ok(const struct ubp_tp *tp, const struct ubp_ta *ta, u32 token)
 {
-	return !(j->flags & UBOE_JETTY_TOKEN) || (ta->tv_en && token == j->token);
+	const struct ubp_jetty *j = tp->jetty;
+
+	/* on a shared channel ubp_target_enter() has looked at it */
+	return tp->sh || !(j->flags & UBOE_JETTY_TOKEN) || (ta->tv_en && token == j->token);
 }
 
 static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
-	struct ubp_jetty *j = tp->jetty;
 	struct ubp_rsp *r = &tp->rsp;
 
-	if (!ubp_rsp_token_ok(j, ta, ta->token))
+	if (!ubp_rsp_token_ok(tp, ta, ta->token))
 		return ubp_rsp_abort(tp);
 	if (!r->have_rqe && !ubp_rsp_take(tp))
 		return false;
@@ -123,7 +140,7 @@ static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 		return ubp_rsp_unsupported(tp);
 	if (r->off + ta->pld_len > r->rqe.total)
 		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_LEN);
-	if (ta->pld_len && !ubp_sgl_write(j->dev, j->jfr->pd, r->rqe.sge, r->rqe.nsge, r->off,
+	if (ta->pld_len && !ubp_sgl_write(tp->dev, r->jfr->pd, r->rqe.sge, r->rqe.nsge, r->off,
 					  ta->pld, ta->pld_len))
 		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
 	r->off += ta->pld_len;
@@ -137,23 +154,33 @@ static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 			    (u32)r->off);
 }
 
-/* The memory that a request names by its key; NULL refuses. Under ubp_read_begin() */
-static struct ubp_seg *ubp_rsp_seg(struct ubp_jetty *j, const struct ubp_ta *ta, u32 need, u32 len)
+/* A connection has rights and a protection domain; elsewhere the segment's token decides */
+static bool ubp_rsp_may(const struct ubp_tp *tp, u32 need)
 {
-	return ubp_seg_get(j->dev, ta->token_id, ta->tv_en ? &ta->token : NULL, j->pd, need,
-			   ta->addr, len);
+	return tp->sh || tp->jetty->access & need;
+}
+
+static u32 ubp_rsp_pd(const struct ubp_tp *tp)
+{
+	return tp->sh ? UBP_PD_ENTITY : tp->jetty->pd;
+}
+
+/* The memory that a request names by its key; NULL refuses. Under ubp_read_begin() */
+static struct ubp_seg *ubp_rsp_seg(struct ubp_tp *tp, const struct ubp_ta *ta, u32 need, u32 len)
+{
+	return ubp_seg_get(tp->dev, ta->token_id, ta->tv_en ? &ta->token : NULL, ubp_rsp_pd(tp),
+			   need, ta->addr, len);
 }
 
 static bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
 {
-	struct ubp_jetty *j = tp->jetty;
 	struct ubp_seg *seg;
 
-	if (!(j->access & UBOE_ACC_REMOTE_WRITE))
+	if (!ubp_rsp_may(tp, UBOE_ACC_REMOTE_WRITE))
 		return ubp_rsp_abort(tp);
 	if (!ta->pld_len)
 		return true; /* nothing is touched, so no key is needed (Base Spec 7.2) */
-	seg = ubp_rsp_seg(j, ta, UBOE_ACC_REMOTE_WRITE, ta->pld_len);
+	seg = ubp_rsp_seg(tp, ta, UBOE_ACC_REMOTE_WRITE, ta->pld_len);
 	if (!seg)
 		return ubp_rsp_abort(tp);
 	ubp_seg_write(seg, ta->addr, ta->pld, ta->pld_len);
@@ -173,7 +200,7 @@ static bool ubp_rsp_write_imm(struct ubp_tp *tp, const struct ubp_tph *t, const 
 {
 	if (!t->last)
 		return ubp_rsp_unsupported(tp);
-	if (!ubp_rsp_token_ok(tp->jetty, ta, ta->imm_token))
+	if (!ubp_rsp_token_ok(tp, ta, ta->imm_token))
 		return ubp_rsp_abort(tp);
 	/* the receive first: a refused message must not have half happened */
 	if (!ubp_rsp_take(tp) || !ubp_rsp_place(tp, ta))
@@ -185,16 +212,15 @@ static bool ubp_rsp_write_imm(struct ubp_tp *tp, const struct ubp_tph *t, const 
 /* Stores Notify_Data, little-endian, once all of the payload is in memory */
 static bool ubp_rsp_notify(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
-	struct ubp_jetty *j = tp->jetty;
 	__le64 data = cpu_to_le64(ta->ntf_data), *p;
 	struct ubp_seg *seg;
 
 	if (!t->last)
 		return ubp_rsp_unsupported(tp);
-	if (!(j->access & UBOE_ACC_REMOTE_WRITE))
+	if (!ubp_rsp_may(tp, UBOE_ACC_REMOTE_WRITE))
 		return ubp_rsp_abort(tp);
-	seg = ubp_seg_get(j->dev, ta->ntf_token_id, ta->tv_en ? &ta->ntf_token : NULL, j->pd,
-			  UBOE_ACC_REMOTE_WRITE, ta->ntf_addr, sizeof(data));
+	seg = ubp_seg_get(tp->dev, ta->ntf_token_id, ta->tv_en ? &ta->ntf_token : NULL,
+			  ubp_rsp_pd(tp), UBOE_ACC_REMOTE_WRITE, ta->ntf_addr, sizeof(data));
 	if (!seg)
 		return ubp_rsp_abort(tp);
 	if (!ubp_rsp_place(tp, ta)) {
@@ -212,18 +238,28 @@ static bool ubp_rsp_notify(struct ubp_tp *tp, const struct ubp_tph *t, const str
 	return true;
 }
 
+u32 ubp_rsp_mask(const struct ubp_tp *tp)
+{
+	return tp->sh ? UBP_RM_RCT - 1 : tp->jetty->rct_mask;
+}
+
+struct ubp_rce *ubp_rsp_entry(const struct ubp_tp *tp, u32 i)
+{
+	return tp->sh ? &tp->sh->rct[i & (UBP_RM_RCT - 1)] :
+			&tp->jetty->rct[i & tp->jetty->rct_mask];
+}
+
 static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t,
 				   const struct ubp_ta *ta, u8 op)
 {
-	struct ubp_jetty *j = tp->jetty;
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_rce *e;
 
-	if (!j->rct || r->rce_tail - r->rce_head > j->rct_mask) {
+	if ((!tp->sh && !tp->jetty->rct) || r->rce_tail - r->rce_head > ubp_rsp_mask(tp)) {
 		ubp_rsp_not_ready(tp); /* watermark of the RC table */
 		return NULL;
 	}
-	e = &j->rct[r->rce_tail & j->rct_mask];
+	e = ubp_rsp_entry(tp, r->rce_tail);
 	memset(e, 0, sizeof(*e));
 	e->op = op;
 	e->va = ta->addr;
@@ -241,15 +277,14 @@ static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t,
 
 static bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
-	struct ubp_jetty *j = tp->jetty;
 	struct ubp_seg *seg;
 
 	if (!t->last || ta->length > UBOE_MAX_SLICE)
 		return ubp_rsp_unsupported(tp);
-	if (!(j->access & UBOE_ACC_REMOTE_READ))
+	if (!ubp_rsp_may(tp, UBOE_ACC_REMOTE_READ))
 		return ubp_rsp_abort(tp);
 	if (ta->length) {
-		seg = ubp_rsp_seg(j, ta, UBOE_ACC_REMOTE_READ, ta->length);
+		seg = ubp_rsp_seg(tp, ta, UBOE_ACC_REMOTE_READ, ta->length);
 		if (!seg)
 			return ubp_rsp_abort(tp);
 		ubp_seg_put(seg); /* looked up again for each packet of the answer */
@@ -302,7 +337,6 @@ static u64 ubp_atomic_run(void *p, u32 size, u8 op, const u8 *pld)
 
 static bool ubp_rsp_atomic(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
-	struct ubp_jetty *j = tp->jetty;
 	struct ubp_seg *seg;
 	struct ubp_rce *e;
 	u64 old;
@@ -310,12 +344,12 @@ static bool ubp_rsp_atomic(struct ubp_tp *tp, const struct ubp_tph *t, const str
 	if (!t->last || (ta->length != 4 && ta->length != 8) || ta->pld_len != 2 * ta->length ||
 	    (ta->addr & (ta->length - 1)))
 		return ubp_rsp_unsupported(tp);
-	if (!(j->access & UBOE_ACC_REMOTE_ATOMIC))
+	if (!ubp_rsp_may(tp, UBOE_ACC_REMOTE_ATOMIC))
 		return ubp_rsp_abort(tp);
 	e = ubp_rsp_rce(tp, t, ta, UB_TA_ATOMIC_RSP);
 	if (!e)
 		return false;
-	seg = ubp_rsp_seg(j, ta, UBOE_ACC_REMOTE_ATOMIC, ta->length);
+	seg = ubp_rsp_seg(tp, ta, UBOE_ACC_REMOTE_ATOMIC, ta->length);
 	if (!seg)
 		return ubp_rsp_abort(tp);
 	/* an unaligned mapping of an aligned address cannot be operated on at once */
@@ -351,12 +385,22 @@ static const struct ubp_rsp_op ubp_rsp_ops[UB_TA_OPCODE_MAX + 1] = {
 };
 
 /* May @op continue the message in progress? */
-static bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op)
+bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op)
 {
 	if (r->op == op)
 		return true;
 	return (r->op == UB_TA_SEND && (op == UB_TA_SEND_IMM || op == UB_TA_SEND_INV)) ||
 	       (r->op == UB_TA_WRITE && (op == UB_TA_WRITE_IMM || op == UB_TA_WRITE_NOTIFY));
+}
+
+bool ubp_rsp_can(u8 op)
+{
+	return op <= UB_TA_OPCODE_MAX && ubp_rsp_ops[op].packet;
+}
+
+bool ubp_rsp_run(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+{
+	return ubp_rsp_ops[ta->op].packet(tp, t, ta);
 }
 
 /* First packet of a message: decide whether its turn has come */
@@ -388,7 +432,6 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 		     enum ubp_ta_err err)
 {
 	struct ubp_rsp *r = &tp->rsp;
-	const struct ubp_rsp_op *op;
 
 	if (unlikely(err == UBP_TA_NONE)) {
 		if (r->blocked)
@@ -408,12 +451,11 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 		r->in_msg = !t->last;
 		return;
 	}
-	op = ta->op <= UB_TA_OPCODE_MAX ? &ubp_rsp_ops[ta->op] : NULL;
-	if (err || !op || !op->packet || ta->ud_en || ta->poison) {
+	if (err || !ubp_rsp_can(ta->op) || ta->ud_en || ta->poison) {
 		ubp_rsp_unsupported(tp);
 		return;
 	}
-	if (!op->packet(tp, t, ta)) {
+	if (!ubp_rsp_run(tp, t, ta)) {
 		r->in_msg = !t->last;
 		return;
 	}
@@ -427,27 +469,26 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 
 bool ubp_rsp_next(struct ubp_tp *tp, struct ubp_txd *d)
 {
-	struct ubp_jetty *j = tp->jetty;
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_rce *e;
 
 	if (r->rce_next == r->rce_tail)
 		return false;
-	e = &j->rct[r->rce_next & j->rct_mask];
+	e = ubp_rsp_entry(tp, r->rce_next);
 	d->kind = UBP_TX_RESPONSE;
-	d->idx = (u16)(r->rce_next & j->rct_mask);
+	d->idx = (u16)(r->rce_next & ubp_rsp_mask(tp));
 	d->off = e->sent;
 	d->msn = tp->snd_msn;
 	d->ssn = e->ssn;
 	d->flags = 0;
-	if (e->error || e->op == UB_TA_ATOMIC_RSP || e->len - e->sent <= tp->mtu)
+	if (e->error || e->op != UB_TA_READ_RSP || e->len - e->sent <= tp->mtu)
 		d->flags = UBP_TXF_LAST;
 	return true;
 }
 
 void ubp_rsp_commit(struct ubp_tp *tp, const struct ubp_txd *d)
 {
-	struct ubp_rce *e = &tp->jetty->rct[d->idx];
+	struct ubp_rce *e = ubp_rsp_entry(tp, d->idx);
 
 	if (d->flags & UBP_TXF_LAST) {
 		e->sent = e->len;
@@ -465,7 +506,7 @@ void ubp_rsp_commit(struct ubp_tp *tp, const struct ubp_txd *d)
 
 void ubp_rsp_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 {
-	struct ubp_rce *e = &tp->jetty->rct[d->idx];
+	struct ubp_rce *e = ubp_rsp_entry(tp, d->idx);
 
 	memset(h, 0, sizeof(*h));
 	h->op = e->op;
@@ -477,6 +518,9 @@ void ubp_rsp_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 		d->flags |= UBP_TXF_LAST;
 		h->rspst = UB_RSPST_ERROR;
 		h->rspinfo = UB_RSPINFO_ABORT;
+	} else if (e->op == UB_TA_TAACK) {
+		h->rspst = e->rspst;
+		h->rspinfo = e->rspinfo;
 	} else if (e->op == UB_TA_ATOMIC_RSP) {
 		h->pld_len = e->size;
 	} else {
@@ -486,8 +530,7 @@ void ubp_rsp_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 
 bool ubp_rsp_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
 {
-	struct ubp_jetty *j = tp->jetty;
-	struct ubp_rce *e = &j->rct[d->idx];
+	struct ubp_rce *e = ubp_rsp_entry(tp, d->idx);
 	struct ubp_seg *seg;
 
 	if (e->op == UB_TA_ATOMIC_RSP) {
@@ -495,7 +538,7 @@ bool ubp_rsp_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 le
 		return true;
 	}
 	ubp_read_begin();
-	seg = ubp_seg_get(j->dev, e->token_id, e->tv_en ? &e->token : NULL, j->pd,
+	seg = ubp_seg_get(tp->dev, e->token_id, e->tv_en ? &e->token : NULL, ubp_rsp_pd(tp),
 			  UBOE_ACC_REMOTE_READ, e->va + d->off, len);
 	if (seg) {
 		ubp_seg_read(seg, e->va + d->off, dst, len);

@@ -10,6 +10,7 @@
 #include "ubp_tp.h"
 
 #define UBP_MSG_WIN 64u /* SQEs in progress per jetty; a power of two */
+#define UBP_JFR_RNR_TIMER 9 /* 1 ms: a JFR that receives by itself has no setting */
 #define UBP_MAX_RD 128u /* Reads and atomics in progress; a power of two */
 
 /**
@@ -88,6 +89,8 @@ struct ubp_rce {
 	u8 op; /* of the answer */
 	bool tv_en; /* @token is valid */
 	bool error;
+	u8 rspst; /* TAACK: what it says, and how many more it stands for */
+	u8 rspinfo;
 	u8 size; /* atomics: operand bytes */
 	u8 result[16];
 };
@@ -96,6 +99,23 @@ static inline struct ubp_msg *ubp_ini_msg(struct ubp_ini *ini, u32 i)
 {
 	return &ini->msg[i & (UBP_MSG_WIN - 1)];
 }
+
+static inline bool ubp_msg_is_rd(const struct ubp_msg *m)
+{
+	return m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC;
+}
+
+/* ubp_ini.c: messages, whatever channel they use. @off: offset of a packet's payload */
+void ubp_msg_init(struct ubp_msg *m, u32 end);
+u32 ubp_msg_segs(const struct ubp_msg *m);
+u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off);
+u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu);
+bool ubp_msg_is_last(const struct ubp_msg *m, u32 off, u32 mtu);
+/* All but who asks and whether it is again; @to: MTETAH without its hint */
+void ubp_msg_headers(const struct ubp_tp *tp, const struct ubp_msg *m, const struct ubp_txd *d,
+		     u32 to, struct ubp_ta *h);
+/* Return: 0 or enum uboe_cqe_substatus of a local error */
+u8 ubp_msg_payload(struct ubp_dev *dev, u32 pd, const struct ubp_msg *m, u32 off, u8 *dst, u32 len);
 
 /* ubp_ini.c */
 void ubp_ini_init(struct ubp_ini *ini, u16 ssn);
@@ -122,6 +142,13 @@ void ubp_rsp_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h);
 bool ubp_rsp_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len);
 void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
 		     enum ubp_ta_err err);
+/* Entry of the RC table, and its index mask */
+struct ubp_rce *ubp_rsp_entry(const struct ubp_tp *tp, u32 i);
+u32 ubp_rsp_mask(const struct ubp_tp *tp);
+/* Is there such a request? Execute one packet of it, for jetty @rsp.j. May it go on so? */
+bool ubp_rsp_can(u8 op);
+bool ubp_rsp_run(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta);
+bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op);
 /* Flush a half-received Send */
 void ubp_rsp_flush(struct ubp_jetty *j);
 

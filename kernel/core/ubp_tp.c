@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "ubp_tp.h"
+#include "ubp_rm.h"
 
 struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn)
 {
 	if (!UB_TPN_IS_RC(tpn))
-		return NULL;
+		return (struct ubp_tp *)ubp_table_get(&dev->share, tpn);
 	return (struct ubp_tp *)ubp_table_get(&dev->tp, UB_TPN_RC_JETTY(tpn));
 }
 
-static bool ubp_tp_ctx_ok(const struct uboe_tp_ctx *ctx)
+bool ubp_tp_ctx_ok(const struct uboe_tp_ctx *ctx)
 {
 	u32 mtu = le16_to_cpu(ctx->mtu);
 	u32 win = le16_to_cpu(ctx->window);
@@ -43,11 +43,41 @@ static void ubp_tp_path(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx)
 		p->flow = mix >> 12;
 }
 
-static void ubp_tp_init(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx)
+void ubp_tp_start(struct ubp_tp *tp)
 {
 	struct ubp_dev *dev = tp->dev;
-	u32 win = le16_to_cpu(ctx->window) ? le16_to_cpu(ctx->window) : dev->cfg.window;
 
+	do {
+		tp->xid = dev->ops->random(dev);
+	} while (!tp->xid);
+	tp->snd_isn = dev->ops->random(dev) & UB_PSN_MASK;
+	tp->snd_una = tp->snd_isn;
+	tp->snd_nxt = tp->snd_isn;
+	tp->snd_msn = 0;
+	tp->acked_msn = 0;
+	tp->closed = false;
+	tp->lost = 0;
+	tp->since_ask = 0;
+	tp->open_kind = 0;
+	tp->probing = false;
+	tp->srtt_us = 0;
+	tp->rttvar_us = 0;
+	tp->backoff = 0;
+	tp->unacked = 0;
+	tp->ack_now = false;
+	tp->nak_now = false;
+	tp->nak_sent = false;
+	tp->stall_since = UBP_NEVER;
+	tp->ack_at = UBP_NEVER;
+	tp->cm_at = UBP_NEVER;
+}
+
+static void ubp_tp_init(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx, u32 win)
+{
+	struct ubp_dev *dev = tp->dev;
+
+	if (!win)
+		win = le16_to_cpu(ctx->window) ? le16_to_cpu(ctx->window) : dev->cfg.window;
 	tp->rmt_jetty = le32_to_cpu(ctx->rmt_jetty) & UBOE_SQE_RMT_ID;
 	tp->offer_mtu = le16_to_cpu(ctx->mtu);
 	tp->mtu = tp->offer_mtu;
@@ -58,23 +88,15 @@ static void ubp_tp_init(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx)
 	tp->offer_retrans = ctx->retrans == 0xff ? dev->cfg.retrans : ctx->retrans;
 	tp->retrans = tp->offer_retrans;
 	tp->caps = dev->cfg.caps;
-	do {
-		tp->xid = dev->ops->random(dev);
-	} while (!tp->xid);
-	tp->snd_isn = dev->ops->random(dev) & UB_PSN_MASK;
-	tp->snd_una = tp->snd_isn;
-	tp->snd_nxt = tp->snd_isn;
+	ubp_tp_start(tp);
 	tp->lost_after = le64_to_cpu(ctx->timeout_ns);
 	if (tp->lost_after)
 		tp->lost_after = max_t(u64, tp->lost_after, dev->cfg.lost_min_ms * 1000000ull);
-	tp->stall_since = UBP_NEVER;
-	tp->ack_at = UBP_NEVER;
-	tp->cm_at = UBP_NEVER;
 	tp->timer_at = UBP_NEVER;
 	ubp_tp_path(tp, ctx);
 }
 
-static void ubp_tp_free(struct ubp_tp *tp)
+void ubp_tp_free(struct ubp_tp *tp)
 {
 	struct ubp_dev *dev = tp->dev;
 
@@ -83,6 +105,23 @@ static void ubp_tp_free(struct ubp_tp *tp)
 	if (tp->txd)
 		dev->ops->free_later(dev, tp->txd);
 	dev->ops->free_later(dev, tp);
+}
+
+struct ubp_tp *ubp_tp_new(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx, u32 window)
+{
+	struct ubp_tp *tp = (struct ubp_tp *)dev->ops->zalloc(dev, sizeof(*tp));
+
+	if (!tp)
+		return NULL;
+	tp->dev = dev;
+	tp->tpn = tpn;
+	ubp_tp_init(tp, ctx, window);
+	tp->txd = (struct ubp_txd *)dev->ops->zalloc(dev, (tp->txd_mask + 1) * sizeof(*tp->txd));
+	tp->ooo = (struct ubp_rxpkt *)dev->ops->zalloc(dev, (tp->ooo_mask + 1) * sizeof(*tp->ooo));
+	if (tp->txd && tp->ooo)
+		return tp;
+	ubp_tp_free(tp);
+	return NULL;
 }
 
 static int ubp_tp_bind(struct ubp_tp *tp, struct ubp_jetty *j)
@@ -105,27 +144,24 @@ static int ubp_tp_bind(struct ubp_tp *tp, struct ubp_jetty *j)
 int ubp_tp_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx)
 {
 	u32 id = le32_to_cpu(ctx->jetty);
-	struct ubp_jetty *j = (struct ubp_jetty *)ubp_table_get(&dev->jetty, id);
+	struct ubp_jetty *j;
 	struct ubp_tp *tp;
 	int err;
 
+	if (!id && !UB_TPN_IS_RC(tpn))
+		return ubp_share_create(dev, tpn, ctx);
+	j = ubp_jetty_find(dev, id);
 	if (!j)
 		return -ENOENT;
 	if (tpn != UB_TPN_RC(id) || j->type != UBOE_JETTY_RC || !ubp_tp_ctx_ok(ctx))
 		return -EINVAL;
-	tp = (struct ubp_tp *)dev->ops->zalloc(dev, sizeof(*tp));
+	tp = ubp_tp_new(dev, tpn, ctx, 0);
 	if (!tp)
 		return -ENOMEM;
-	tp->dev = dev;
-	tp->tpn = tpn;
 	tp->jetty = j;
+	tp->rsp.j = j;
+	tp->rsp.jfr = j->jfr;
 	tp->lock = &j->lock;
-	ubp_tp_init(tp, ctx);
-	err = -ENOMEM;
-	tp->txd = (struct ubp_txd *)dev->ops->zalloc(dev, (tp->txd_mask + 1) * sizeof(*tp->txd));
-	tp->ooo = (struct ubp_rxpkt *)dev->ops->zalloc(dev, (tp->ooo_mask + 1) * sizeof(*tp->ooo));
-	if (!tp->txd || !tp->ooo)
-		goto free;
 	err = dev->ops->path_init(dev, &tp->path);
 	if (err)
 		goto free;
@@ -172,7 +208,7 @@ int ubp_tp_query(struct ubp_dev *dev, u32 tpn, struct uboe_tp_ctx *ctx)
 	ubp_lock(tp->lock);
 	memcpy(ctx->laddr, tp->path.laddr, 16);
 	memcpy(ctx->raddr, tp->path.raddr, 16);
-	ctx->jetty = cpu_to_le32(UB_TPN_RC_JETTY(tp->tpn));
+	ctx->jetty = cpu_to_le32(tp->sh ? 0 : UB_TPN_RC_JETTY(tp->tpn));
 	ctx->rmt_jetty = cpu_to_le32(tp->rmt_jetty);
 	ctx->sport = cpu_to_le16(tp->path.sport);
 	ctx->dport = cpu_to_le16(tp->path.dport);
@@ -194,6 +230,8 @@ int ubp_tp_destroy(struct ubp_dev *dev, u32 tpn)
 
 	if (!tp)
 		return -ENOENT;
+	if (tp->sh)
+		return ubp_share_destroy(tp);
 	ubp_table_del(&dev->tp, UB_TPN_RC_JETTY(tpn));
 	ubp_lock(tp->lock);
 	tp->now = dev->ops->now(dev);
@@ -248,6 +286,8 @@ void ubp_tp_lost(struct ubp_tp *tp)
 	if (tp->state == UBP_TP_DEAD)
 		return;
 	ubp_stat(tp->dev, UBP_S_CHANNELS_LOST);
+	if (tp->sh)
+		ubp_tpcm_close(tp); /* it may be alive after all: it fails its own, too */
 	tp->state = UBP_TP_FAILED;
 	tp->cm_at = UBP_NEVER;
 	tp->ack_at = UBP_NEVER;

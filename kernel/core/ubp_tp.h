@@ -4,7 +4,8 @@
  * (Base Spec 6.4). A channel carries packets of the transaction layer, which
  * it sees only through the functions at the end of this file.
  *
- * Everything in struct ubp_tp is guarded by *@lock, the lock of its jetty.
+ * Everything in struct ubp_tp is guarded by *@lock: the lock of its jetty, or that of
+ * a shared channel (ubp_rm.h).
  */
 #ifndef UBP_TP_H
 #define UBP_TP_H
@@ -25,7 +26,8 @@ enum ubp_tp_state {
 	UBP_TP_DEAD, /* being destroyed */
 };
 
-enum ubp_txd_kind { UBP_TX_REQUEST = 1, UBP_TX_RESPONSE = 2 };
+/* VOID: its message is gone, an empty packet takes its place in the sequence */
+enum ubp_txd_kind { UBP_TX_REQUEST = 1, UBP_TX_RESPONSE = 2, UBP_TX_VOID = 3 };
 
 /* Flags of a packet in flight */
 #define UBP_TXF_LAST 0x01 /* last of its TP message */
@@ -57,6 +59,8 @@ struct ubp_txd {
 
 /* Responder side of the transaction layer on this channel; see ubp_rsp.c */
 struct ubp_rsp {
+	struct ubp_jetty *j; /* whose requests are executed; shared channel: while one is, */
+	struct ubp_jfr *jfr; /* and NULL when a JFR receives by itself */
 	u32 exec_msn; /* TPMSN of the first message not yet executed */
 	u32 msn; /* message being received */
 	u16 exp_ssn; /* TASSN to execute next */
@@ -75,9 +79,12 @@ struct ubp_rsp {
 	u32 rce_tail;
 };
 
+struct ubp_share;
+
 struct ubp_tp {
 	struct ubp_dev *dev;
-	struct ubp_jetty *jetty;
+	struct ubp_jetty *jetty; /* NULL: a shared channel */
+	struct ubp_share *sh; /* NULL: the channel of one jetty */
 	ubp_lock_t *lock;
 	void *home;
 	u32 tpn;
@@ -158,6 +165,12 @@ static inline bool ubp_tp_selective(const struct ubp_tp *tp)
 }
 
 /* ubp_tp.c */
+bool ubp_tp_ctx_ok(const struct uboe_tp_ctx *ctx);
+/* Without lock, owner and route; @window 0: the context's or the device's */
+struct ubp_tp *ubp_tp_new(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx, u32 window);
+void ubp_tp_free(struct ubp_tp *tp);
+/* A new incarnation, with numbers that nobody can know */
+void ubp_tp_start(struct ubp_tp *tp);
 int ubp_tp_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx);
 int ubp_tp_modify(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx, u32 mask);
 int ubp_tp_query(struct ubp_dev *dev, u32 tpn, struct uboe_tp_ctx *ctx);
@@ -193,6 +206,8 @@ void ubp_tpcm_open(struct ubp_tp *tp);
 /* The peer seems to be open already: ask again soon */
 void ubp_tpcm_hurry(struct ubp_tp *tp);
 void ubp_tpcm_close(struct ubp_tp *tp);
+/* A packet on a channel that another incarnation of the peer asks for */
+void ubp_tpcm_challenge(struct ubp_tp *tp);
 void ubp_tpcm_timer(struct ubp_tp *tp);
 void ubp_tpcm_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *body, u32 len);
 void ubp_tp_opened(struct ubp_tp *tp);
@@ -216,8 +231,8 @@ bool ubp_ta_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn);
 u32 ubp_ta_cost(struct ubp_tp *tp, const struct ubp_txd *d);
 /* Could another packet follow @d, before it is committed? */
 bool ubp_ta_more(struct ubp_tp *tp, const struct ubp_txd *d);
-/* Headers and payload length of a packet */
-void ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h);
+/* Headers and payload length of a packet; false: its message is gone, send an empty one */
+bool ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h);
 /* Its payload; false: the local memory is gone and the message has failed */
 bool ubp_ta_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len);
 /* The peer has it for good */

@@ -95,6 +95,8 @@ bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct
 {
 	s32 d = ubp_psn_diff(t->psn, tp->rcv_nxt);
 
+	if (unlikely(tp->sh))
+		ubp_tpcm_challenge(tp);
 	if (unlikely(tp->state == UBP_TP_OPENING)) {
 		/* could be of an earlier channel under these numbers: only TPCM tells */
 		ubp_stat(tp->dev, UBP_D_WRONG_STATE);

@@ -53,27 +53,32 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 	struct ubp_txbuf buf;
 	struct ubp_tph t;
 	struct ubp_ta h;
-	u32 pad;
+	u32 pad, len = 0;
+	bool data;
 	u8 *p;
 
-	ubp_ta_headers(tp, d, &h);
+	h.pld_len = 0;
+	data = ubp_ta_headers(tp, d, &h);
 	pad = -h.pld_len & 3;
-	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + ubp_ta_len(&h) + h.pld_len + pad +
-		  UB_ICRC_LEN;
+	if (likely(data))
+		len = ubp_ta_len(&h) + h.pld_len + pad;
+	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + len + UB_ICRC_LEN;
 	if (!dev->ops->tx_alloc(dev, &tp->path, buf.len, &buf))
 		return UBP_NO_ROOM;
 	t = (struct ubp_tph){
 		.op = UB_TP_RTP_DATA,
-		.last = d->flags & UBP_TXF_LAST,
+		.last = data && d->flags & UBP_TXF_LAST,
 		.pad = (u8)pad,
 		.ack = ask,
+		.fake = !data,
 		.src = tp->tpn,
 		.dst = tp->peer_tpn,
 		.psn = psn,
 		.msn = d->msn,
 	};
 	p = ubp_tp_head(tp, &buf, &t);
-	p += ubp_ta_build(p, &h);
+	if (likely(data))
+		p += ubp_ta_build(p, &h);
 	if (h.pld_len && !ubp_ta_payload(tp, d, p, h.pld_len)) {
 		dev->ops->tx_free(dev, &buf);
 		return UBP_NO_DATA;
@@ -83,12 +88,12 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 	return UBP_SENT;
 }
 
-/* An answer whose memory went away is sent as an error in the same place */
+/* An answer whose memory went away is sent as an error in the same place, a request empty */
 static enum ubp_sent ubp_tp_emit_any(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, bool ask)
 {
 	enum ubp_sent r = ubp_tp_emit(tp, d, psn, ask);
 
-	if (r == UBP_NO_DATA && d->kind == UBP_TX_RESPONSE)
+	if (r == UBP_NO_DATA && (d->kind == UBP_TX_RESPONSE || tp->sh))
 		r = ubp_tp_emit(tp, d, psn, ask);
 	return r;
 }

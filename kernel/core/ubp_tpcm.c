@@ -5,10 +5,11 @@
  * send data once a message proves that the peer has its numbers, and takes none
  * before: packets do not say which incarnation they are from.
  */
-#include "ubp_tp.h"
+#include "ubp_rm.h"
 
 #define UBP_CM_FIRST_US 1000u
 #define UBP_CM_MAX_US 200000u
+#define UBP_CM_CHALLENGES 8u /* answers to one incarnation that proved nothing yet */
 /*
  * Work that the peer left undone fails this long after it went away. Programs with
  * several queues to one peer rely on good completions of the others coming first, as
@@ -30,6 +31,7 @@ struct ubp_cm {
 	u32 window;
 	u8 retrans;
 	u32 caps;
+	u32 max_rd;
 	u32 exec_msn; /* CLOSE only */
 };
 
@@ -53,6 +55,7 @@ static u8 ubp_log2(u32 v)
 
 static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 {
+	u32 jetty = tp->sh ? 0 : UB_TPN_RC_JETTY(tp->tpn);
 	u8 b[UB_TPCM_LEN] = { 0 };
 
 	put_unaligned_be32(UB_TPCM_MAGIC, b + UB_TPCM_O_MAGIC);
@@ -63,7 +66,7 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 	put_unaligned_be32(tp->tpn, b + UB_TPCM_O_LTPN);
 	put_unaligned_be32(tp->peer_tpn, b + UB_TPCM_O_RTPN);
 	put_unaligned_be32(tp->snd_isn, b + UB_TPCM_O_PSN);
-	put_unaligned_be32(UB_TPN_RC_JETTY(tp->tpn), b + UB_TPCM_O_LJETTY);
+	put_unaligned_be32(jetty, b + UB_TPCM_O_LJETTY);
 	put_unaligned_be32(tp->rmt_jetty, b + UB_TPCM_O_RJETTY);
 	memcpy(b + UB_TPCM_O_SEID, tp->path.laddr, 16);
 	memcpy(b + UB_TPCM_O_DEID, tp->path.raddr, 16);
@@ -76,7 +79,16 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 	b[UB_TPCM_O_RTO_MODE] = 1; /* measured */
 	put_unaligned_be32(tp->dev->cfg.rto_min_us, b + UB_TPCM_O_RTO_BASE);
 	put_unaligned_be32(tp->dev->cfg.caps, b + UB_TPCM_O_CAPS);
-	put_unaligned_be32(UB_SVC_ROL, b + UB_TPCM_O_SVC);
+	put_unaligned_be32(tp->sh ? UB_SVC_ROI : UB_SVC_ROL, b + UB_TPCM_O_SVC);
+	if (tp->sh)
+		put_unaligned_be16(UBP_RM_REQ, b + UB_TPCM_O_MAX_RD);
+	if (tp->sh && tp->sh->cand_left && tp->state == UBP_TP_OPEN && type == UB_TPCM_REP) {
+		/* what this end will be should the other one prove to be new */
+		put_unaligned_be32(tp->sh->next_xid, b + UB_TPCM_O_XID);
+		put_unaligned_be32(tp->sh->cand_xid, b + UB_TPCM_O_PEER_XID);
+		put_unaligned_be32(tp->sh->cand_tpn, b + UB_TPCM_O_RTPN);
+		put_unaligned_be32(tp->sh->next_isn, b + UB_TPCM_O_PSN);
+	}
 	if (type == UB_TPCM_CLOSE) {
 		/* the last word on what arrived and was executed */
 		put_unaligned_be32(ubp_psn_add(tp->rcv_nxt, UB_PSN_MASK), b + UB_TPCM_O_PSN);
@@ -88,6 +100,8 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 void ubp_tpcm_open(struct ubp_tp *tp)
 {
 	tp->state = UBP_TP_OPENING;
+	if (tp->sh)
+		tp->stall_since = tp->now; /* somebody wants it: not for ever in vain */
 	tp->cm_wait_us = UBP_CM_FIRST_US;
 	tp->cm_at = tp->now + tp->cm_wait_us * 1000ull;
 	ubp_cm_send(tp, UB_TPCM_REQ);
@@ -142,6 +156,7 @@ static bool ubp_cm_parse(const u8 *b, u32 len, struct ubp_cm *m)
 	m->psn = get_unaligned_be32(b + UB_TPCM_O_PSN);
 	m->ljetty = get_unaligned_be32(b + UB_TPCM_O_LJETTY);
 	m->rjetty = get_unaligned_be32(b + UB_TPCM_O_RJETTY);
+	m->max_rd = get_unaligned_be16(b + UB_TPCM_O_MAX_RD);
 	m->exec_msn = get_unaligned_be32(b + UB_TPCM_O_RTO_BASE) & UB_PSN_MASK;
 	mtu = b[UB_TPCM_O_MTU];
 	win = b[UB_TPCM_O_OOO];
@@ -174,6 +189,56 @@ static void ubp_cm_learn(struct ubp_tp *tp, const struct ubp_cm *m)
 	tp->window = min_t(u32, tp->txd_mask + 1, m->window);
 	tp->caps = tp->dev->cfg.caps & m->caps;
 	tp->retrans = tp->offer_retrans & m->retrans;
+	if (tp->sh)
+		tp->sh->max_req = min_t(u32, UBP_RM_REQ, m->max_rd ? m->max_rd : 1);
+}
+
+/*
+ * Another incarnation asks for a shared channel that is open. Who can repeat a number
+ * that was sent to that address is there; only then the old one is given up.
+ */
+static void ubp_cm_candidate(struct ubp_tp *tp, const struct ubp_cm *m)
+{
+	struct ubp_share *sh = tp->sh;
+
+	if (sh->cand_xid != m->xid) {
+		sh->cand_xid = m->xid;
+		sh->cand_left = UBP_CM_CHALLENGES;
+	}
+	sh->cand_tpn = m->ltpn;
+	while (!sh->next_xid || sh->next_xid == tp->xid) {
+		sh->next_xid = tp->dev->ops->random(tp->dev);
+		sh->next_isn = tp->dev->ops->random(tp->dev) & UB_PSN_MASK;
+	}
+	ubp_tpcm_challenge(tp);
+}
+
+void ubp_tpcm_challenge(struct ubp_tp *tp)
+{
+	if (!tp->sh->cand_left)
+		return;
+	ubp_cm_send(tp, UB_TPCM_REP);
+	tp->sh->cand_left--;
+}
+
+/* The answer to a challenge: start anew with it */
+static bool ubp_cm_proved(struct ubp_tp *tp, const struct ubp_cm *m)
+{
+	struct ubp_share *sh = tp->sh;
+	u32 xid, isn;
+
+	if (!sh || !sh->cand_xid || m->type != UB_TPCM_READY || m->xid != sh->cand_xid ||
+	    m->peer_xid != sh->next_xid)
+		return false;
+	xid = sh->next_xid;
+	isn = sh->next_isn;
+	ubp_tp_lost(tp);
+	tp->xid = xid;
+	tp->snd_isn = isn;
+	tp->snd_una = isn;
+	tp->snd_nxt = isn;
+	tp->state = UBP_TP_OPENING;
+	return true;
 }
 
 /* Is it from the incarnation that we talk with, or may we start with it? */
@@ -198,6 +263,10 @@ static void ubp_cm_closed(struct ubp_tp *tp, const struct ubp_cm *m)
 	ubp_tp_implied_ack(tp, m->psn, m->exec_msn);
 	if (tp->state != UBP_TP_OPEN || tp->closed)
 		return;
+	if (tp->sh) {
+		ubp_tp_lost(tp); /* and is opened anew for the next request */
+		return;
+	}
 	tp->closed = true;
 	tp->cm_at = tp->now + UBP_CM_GRACE_US * 1000ull;
 }
@@ -208,16 +277,40 @@ static void ubp_cm_handle(struct ubp_tp *tp, const struct ubp_cm *m)
 		ubp_cm_closed(tp, m);
 		return;
 	}
+	if (tp->sh && tp->state == UBP_TP_OPEN && m->type == UB_TPCM_REQ &&
+	    m->xid != tp->peer_xid) {
+		ubp_cm_candidate(tp, m);
+		return;
+	}
+	ubp_cm_proved(tp, m);
 	if (!ubp_cm_accept(tp, m)) {
 		ubp_stat(tp->dev, UBP_D_TPCM_STALE);
 		return;
 	}
 	if (m->type == UB_TPCM_REQ)
 		ubp_cm_send(tp, UB_TPCM_REP);
-	else if (m->type == UB_TPCM_REP && tp->state == UBP_TP_OPENING)
+	else if (m->type == UB_TPCM_REP && (tp->state == UBP_TP_OPENING || tp->sh))
 		ubp_cm_send(tp, UB_TPCM_READY);
 	if (m->peer_xid == tp->xid)
 		ubp_tp_opened(tp);
+}
+
+/* A channel that belongs to no jetty is found by the addresses of its ends */
+static bool ubp_cm_is_shared(const struct ubp_cm *m)
+{
+	return !m->ljetty && !m->rjetty;
+}
+
+static struct ubp_tp *ubp_cm_find(struct ubp_dev *dev, const struct ubp_encap *e,
+				  const struct ubp_cm *m)
+{
+	u8 saddr[16], daddr[16];
+
+	if (ubp_cm_is_shared(m)) {
+		ubp_encap_addr(e, saddr, daddr);
+		return ubp_share_by_addr(dev, daddr, saddr);
+	}
+	return m->rjetty <= UBOE_SQE_RMT_ID ? ubp_tp_find(dev, UB_TPN_RC(m->rjetty)) : NULL;
 }
 
 void ubp_tpcm_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *body, u32 len)
@@ -229,18 +322,22 @@ void ubp_tpcm_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *body,
 		ubp_stat(dev, UBP_D_TPCM);
 		return;
 	}
-	tp = m.rjetty <= UBOE_SQE_RMT_ID ? ubp_tp_find(dev, UB_TPN_RC(m.rjetty)) : NULL;
+	tp = ubp_cm_find(dev, e, &m);
 	if (!tp) {
+		if (ubp_cm_is_shared(&m) && m.type == UB_TPCM_REQ && ubp_share_want(dev, e))
+			return;
 		ubp_stat(dev, UBP_D_TPCM_NO_JETTY); /* not in RTR yet: the peer repeats */
 		return;
 	}
 	ubp_lock(tp->lock);
+	tp->now = dev->ops->now(dev);
+	if (tp->sh && tp->state == UBP_TP_IDLE && m.type == UB_TPCM_REQ)
+		ubp_tpcm_open(tp);
 	if (tp->state == UBP_TP_DEAD || tp->state == UBP_TP_IDLE) {
 		ubp_stat(dev, UBP_D_TPCM_NO_JETTY);
-	} else if (m.ljetty != tp->rmt_jetty || !ubp_encap_match(e, &tp->path)) {
+	} else if ((!tp->sh && m.ljetty != tp->rmt_jetty) || !ubp_encap_match(e, &tp->path)) {
 		ubp_stat(dev, UBP_D_WRONG_PEER);
 	} else {
-		tp->now = dev->ops->now(dev);
 		ubp_cm_handle(tp, &m);
 		ubp_tp_output(tp);
 		ubp_tp_arm(tp);

@@ -254,6 +254,15 @@ struct host::ops {
 		home(d)->happened({ type, sub, num });
 	}
 
+	static void share_wanted(ubp_dev *d, const u8 *laddr, const u8 *raddr)
+	{
+		std::pair<address, address> w;
+
+		std::memcpy(w.first.b.data(), laddr, 16);
+		std::memcpy(w.second.b.data(), raddr, 16);
+		home(d)->wanted_.push_back(w);
+	}
+
 	static constexpr ubp_ops table{
 		.now = now,
 		.random = random,
@@ -274,6 +283,7 @@ struct host::ops {
 		.engine_later = engine_later,
 		.jfc_event = jfc_event,
 		.event = event,
+		.share_wanted = share_wanted,
 	};
 };
 

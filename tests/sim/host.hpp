@@ -145,6 +145,7 @@ class host
 	const std::map<std::uint32_t, std::uint64_t> &timers() const { return timers_; }
 	std::vector<std::uint32_t> &turns() { return turns_; }
 	std::vector<event> &events() { return events_; }
+	std::vector<std::pair<address, address>> &wanted() { return wanted_; }
 	std::vector<std::uint32_t> &jfc_events() { return jfc_events_; }
 
 	/* Give back memory that no reader can hold any more; call it between entries */
@@ -198,6 +199,7 @@ class host
 	std::map<std::uint32_t, std::uint64_t> timers_; /* by TPN */
 	std::vector<std::uint32_t> turns_;
 	std::vector<event> events_;
+	std::vector<std::pair<address, address>> wanted_; /* shared channels: ours, the peer's */
 	std::vector<std::uint32_t> jfc_events_;
 	std::uint64_t random_ = 0x243f6a8885a308d3;
 	std::size_t live_alloc_ = 0;

@@ -268,12 +268,13 @@ std::uint32_t rc::put(const send_wr &wr)
 	q->w1 = UBP_PUT(UBOE_SQE_OPCODE, std::uint32_t(wr.op)) | wr.hint |
 		(wr.inl ? UBP_PUT(UBOE_SQE_INLINE_LEN, std::uint32_t(wr.data.size())) : 0);
 	q->w2 = UBP_PUT(UBOE_SQE_SGE_NUM, std::uint32_t(wr.inl ? 0 : wr.sges.size()));
+	q->w2 |= wr.tpn;
 	q->w3 = wr.rmt_id ? wr.rmt_id : wr.rkey >> 12;
 	std::memcpy(q->rmt_eid, wr.rmt.b.data(), 16);
 	q->rmt_token = wr.op <= UBOE_SQE_SEND_INV ? wr.token : wr.rkey & 0xfff;
 	q->addr = wr.op == UBOE_SQE_SEND_IMM || wr.op == UBOE_SQE_SEND_INV ? wr.imm : wr.remote;
 	if (wr.op == UBOE_SQE_WRITE_IMM) {
-		const uboe_sqe_imm im{ wr.imm, 0, wr.token };
+		const uboe_sqe_imm im{ wr.imm, wr.imm_jetty, wr.token };
 
 		std::memcpy(raw + UBOE_SQE_CTRL, &im, sizeof(im));
 	} else if (wr.op == UBOE_SQE_WRITE_NOTIFY) {
@@ -322,6 +323,11 @@ std::uint32_t rc::post(const send_wr &wr)
 	if (ring())
 		h_.kick(id_);
 	return end;
+}
+
+std::uint32_t rc::consumed() const
+{
+	return smp_load_acquire(reinterpret_cast<__le32 *>(page_.p + UBOE_JPAGE_CI));
 }
 
 bool rc::wants_rq_kick() const

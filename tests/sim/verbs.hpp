@@ -49,6 +49,8 @@ struct send_wr {
 	std::uint8_t rmt_type = 0;
 	std::uint32_t rmt_id = 0;
 	std::uint8_t hint = 0;
+	std::uint32_t imm_jetty = 0; /* Write with immediate: the jetty */
+	std::uint32_t tpn = 0; /* RM: over this channel */
 };
 
 class jfc
@@ -110,6 +112,7 @@ class jfr
 };
 
 struct jetty_options {
+	std::uint8_t type = UBOE_JETTY_RC;
 	unsigned sq_shift = 6;
 	std::uint32_t pd = 1;
 	std::uint8_t flags = 0;
@@ -163,6 +166,8 @@ class rc
 	/* The completion of the SQE that ends before @end has been polled */
 	void retire(std::uint32_t end) { ci_ = end; }
 	bool wants_rq_kick() const;
+	/* RM: BBs that the device has taken; room() counts from retire() */
+	std::uint32_t consumed() const;
 
 	host &home() { return h_; }
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* RM jetties: from the ring to the channels, completions, flush. */
+#include "ubp_rm.h"
+
+int ubp_rm_create(struct ubp_jetty *j)
+{
+	u32 i, n = j->sq_mask + 1;
+	struct ubp_rmsg *msg;
+	struct ubp_rm *rm;
+
+	/* as many as the ring has blocks: a peer that is silent holds back no other */
+	rm = (struct ubp_rm *)j->dev->ops->zalloc(j->dev, sizeof(*rm) + (size_t)n * sizeof(*msg));
+	if (!rm)
+		return -ENOMEM;
+	msg = (struct ubp_rmsg *)(rm + 1);
+	for (i = n; i--;) {
+		msg[i].j = j;
+		msg[i].next = rm->free;
+		rm->free = &msg[i];
+	}
+	j->rm = rm;
+	return 0;
+}
+
+static bool ubp_rm_is_ordered(const struct ubp_rmsg *m)
+{
+	return m->w.s.order != UB_ORDER_NO && m->w.s.kind != UBP_K_NOP;
+}
+
+/* Execution order across all targets is the initiator's business (ROI, Base Spec 7.3) */
+static bool ubp_rm_may_go(const struct ubp_rm *rm, const struct ubp_rmsg *m)
+{
+	if (m->w.s.fence && rm->rd)
+		return false;
+	return m->w.s.order != UB_ORDER_STRONG || !rm->ordered;
+}
+
+static void ubp_rm_link(struct ubp_rm *rm, struct ubp_rmsg *m)
+{
+	m->older = rm->newest;
+	m->newer = NULL;
+	if (rm->newest)
+		rm->newest->newer = m;
+	else
+		rm->oldest = m;
+	rm->newest = m;
+}
+
+static void ubp_rm_unlink(struct ubp_rm *rm, struct ubp_rmsg *m)
+{
+	if (m->older)
+		m->older->newer = m->newer;
+	else
+		rm->oldest = m->newer;
+	if (m->newer)
+		m->newer->older = m->older;
+	else
+		rm->newest = m->older;
+}
+
+/* Tells the producer which blocks it may write again: each was copied */
+static void ubp_rm_consumed(struct ubp_jetty *j)
+{
+	smp_store_release((__le32 *)(j->page + UBOE_JPAGE_CI), cpu_to_le32(j->fetched));
+}
+
+static struct ubp_rmsg *ubp_rm_take(struct ubp_jetty *j)
+{
+	struct ubp_rm *rm = j->rm;
+	struct ubp_rmsg *m = rm->free;
+	u32 avail = ubp_ini_posted(j);
+
+	if (!avail)
+		return NULL;
+	if (!m) {
+		rm->starved = true;
+		return NULL;
+	}
+	rm->free = m->next;
+	ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m->w.s);
+	j->fetched += m->w.s.nbb;
+	ubp_rm_consumed(j);
+	ubp_msg_init(&m->w, j->fetched);
+	m->seq = rm->seq++;
+	m->segs = ubp_msg_segs(&m->w);
+	m->reqs = 0;
+	m->listed = false;
+	WRITE_ONCE(m->dead, false);
+	ubp_rm_link(rm, m);
+	return m;
+}
+
+/* The next message that may go to its channel */
+static struct ubp_rmsg *ubp_rm_fetch(struct ubp_jetty *j)
+{
+	struct ubp_rm *rm = j->rm;
+	struct ubp_rmsg *m = rm->pending;
+
+	rm->pending = NULL;
+	if (!m)
+		m = ubp_rm_take(j);
+	if (!m)
+		return NULL;
+	if (!m->w.s.status && !ubp_rm_may_go(rm, m)) {
+		rm->pending = m;
+		return NULL;
+	}
+	rm->rd += ubp_msg_is_rd(&m->w);
+	rm->ordered += ubp_rm_is_ordered(m);
+	return m;
+}
+
+void ubp_rm_free(struct ubp_rmsg *m)
+{
+	struct ubp_rm *rm = m->j->rm;
+
+	m->next = rm->free;
+	rm->free = m;
+	if (rm->starved) {
+		rm->starved = false;
+		m->j->dev->ops->engine_later(m->j);
+	}
+}
+
+void ubp_rm_done(struct ubp_rmsg *m, u8 status, u8 sub)
+{
+	struct ubp_jetty *j = m->j;
+	struct ubp_rm *rm = j->rm;
+	struct ubp_comp c = {
+		.status = status,
+		.sub = sub,
+		.entry = (u16)(m->w.end - 1),
+		.bytes = m->w.s.len,
+	};
+
+	if (m->dead)
+		return;
+	WRITE_ONCE(m->dead, true);
+	ubp_rm_unlink(rm, m);
+	if (m != rm->pending) {
+		rm->rd -= ubp_msg_is_rd(&m->w);
+		rm->ordered -= ubp_rm_is_ordered(m);
+	}
+	if (rm->pending && ubp_rm_may_go(rm, rm->pending))
+		j->dev->ops->engine_later(j);
+	if (status || m->w.s.cqe || j->flags & UBOE_JETTY_SIG_ALL)
+		ubp_jetty_send_done(j, &c);
+}
+
+/* What needs no channel; true when that was all */
+static bool ubp_rm_local(struct ubp_rmsg *m)
+{
+	if (likely(!m->w.s.status && m->w.s.kind != UBP_K_NOP))
+		return false;
+	ubp_rm_done(m, m->w.s.status, m->w.s.sub);
+	ubp_rm_free(m);
+	return true;
+}
+
+/* Messages for one channel, up to the next that is for another */
+static u32 ubp_rm_collect(struct ubp_jetty *j, struct ubp_rm_list *list, u32 *budget)
+{
+	struct ubp_rmsg *m;
+	u32 tpn = 0;
+
+	while (*budget && j->state == UBOE_JS_READY) {
+		m = ubp_rm_fetch(j);
+		if (!m)
+			break;
+		(*budget)--;
+		if (ubp_rm_local(m))
+			continue;
+		if (list->first && m->w.s.tp_id != tpn) {
+			/* its turn comes in the next list */
+			j->rm->rd -= ubp_msg_is_rd(&m->w);
+			j->rm->ordered -= ubp_rm_is_ordered(m);
+			j->rm->pending = m;
+			break;
+		}
+		tpn = m->w.s.tp_id;
+		if (unlikely(!ubp_ref_tryget(&j->refs)))
+			break;
+		ubp_rm_append(list, m);
+	}
+	return tpn;
+}
+
+/* Before it stops: from now on the producer rings. True: it was quicker */
+static bool ubp_rm_idle(struct ubp_jetty *j)
+{
+	struct ubp_rm *rm = j->rm;
+
+	if (rm->pending || rm->starved)
+		return false; /* a completion goes on */
+	ubp_jetty_need_kick(j, true);
+	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
+	if (!ubp_ini_posted(j))
+		return false;
+	ubp_jetty_need_kick(j, false);
+	return true;
+}
+
+/*
+ * Takes what was posted to its channels. One at a time, which keeps the order; the
+ * jetty's lock is inside those of channels and therefore given up in between.
+ */
+void ubp_rm_pump(struct ubp_jetty *j)
+{
+	u32 budget = j->dev->cfg.budget, tpn;
+	struct ubp_rm *rm = j->rm;
+
+	ubp_assert_held(&j->lock);
+	if (rm->pumping) {
+		rm->again = true;
+		return;
+	}
+	rm->pumping = true;
+	ubp_jetty_need_kick(j, false);
+	for (;;) {
+		struct ubp_rm_list list = { NULL, NULL };
+
+		rm->again = false;
+		tpn = ubp_rm_collect(j, &list, &budget);
+		if (list.first) {
+			ubp_unlock(&j->lock);
+			ubp_rm_submit(j->dev, tpn, &list);
+			ubp_lock(&j->lock);
+		}
+		if (j->dead || j->state != UBOE_JS_READY)
+			break;
+		if (!budget) {
+			j->dev->ops->engine_later(j);
+			break;
+		}
+		if (!list.first && !rm->again && !ubp_rm_idle(j))
+			break;
+	}
+	rm->pumping = false;
+	if (!j->dead && j->state == UBOE_JS_ERROR)
+		ubp_rm_flush(j); /* what was fetched while it failed */
+}
+
+static void ubp_rm_flush_ring(struct ubp_jetty *j)
+{
+	u32 avail = ubp_ini_posted(j);
+
+	while (avail) {
+		struct ubp_comp c = { .status = UBOE_CQE_FLUSH };
+		struct ubp_sqe s;
+
+		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &s);
+		j->fetched += s.nbb;
+		avail -= s.nbb;
+		c.entry = (u16)(j->fetched - 1);
+		ubp_jetty_send_done(j, &c);
+	}
+	ubp_rm_consumed(j);
+}
+
+void ubp_rm_discard(struct ubp_jetty *j)
+{
+	struct ubp_rm *rm = j->rm;
+	struct ubp_rmsg *m;
+
+	while ((m = rm->oldest)) {
+		ubp_rm_unlink(rm, m);
+		WRITE_ONCE(m->dead, true);
+	}
+	rm->pending = NULL;
+}
+
+void ubp_rm_flush(struct ubp_jetty *j)
+{
+	struct ubp_rm *rm = j->rm;
+	struct ubp_rmsg *m, *pending = rm->pending;
+
+	while ((m = rm->oldest)) {
+		m->w.s.len = 0;
+		ubp_rm_done(m, UBOE_CQE_FLUSH, 0);
+	}
+	rm->pending = NULL;
+	if (pending)
+		ubp_rm_free(pending);
+	ubp_rm_flush_ring(j);
+}
