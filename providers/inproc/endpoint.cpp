@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -172,6 +173,14 @@ struct Endpoint::Ops {
 			s->event(type, sub, num);
 	}
 
+	static void share_wanted(ubp_dev *d, const u8 *, const u8 *raddr)
+	{
+		Address peer;
+
+		std::memcpy(peer.bytes.data(), raddr, peer.bytes.size());
+		home(d)->wanted_.push_back(peer);
+	}
+
 	static constexpr ubp_ops table{
 		.now = now,
 		.random = random,
@@ -192,6 +201,7 @@ struct Endpoint::Ops {
 		.engine_later = engine_later,
 		.jfc_event = jfc_event,
 		.event = event,
+		.share_wanted = share_wanted,
 	};
 };
 
@@ -260,6 +270,8 @@ Endpoint::~Endpoint()
 		thread_.join();
 	}
 	if (dev_up_) {
+		for (u32 n = 1; n < next_channel_; ++n)
+			command(UBOE_MBOX_TP, UBOE_MBOX_DESTROY, n, nullptr, 0, nullptr, 0, nullptr);
 		ubp_dev_exit(&dev_);
 		end_section();
 	}
@@ -275,6 +287,50 @@ u32 Endpoint::mtu_to(const Address &peer) const
 	const u32 mtu = ubp_mtu_for_link(socket_.route_mtu(peer));
 
 	return std::min(mtu, std::max<u32>(std::bit_floor(fits), UB_MTU_MIN));
+}
+
+// With lock_ held. Both ends may ask at once, and one peer several times
+int Endpoint::make_channel(const Address &peer, u32 &channel)
+{
+	uboe_tp_ctx tp{};
+
+	channel = ubp_share_find(&dev_, address_.bytes.data(), peer.bytes.data());
+	if (channel)
+		return 0;
+	const u32 mtu = mtu_to(peer);
+
+	if (!mtu)
+		return ENETUNREACH;
+	std::memcpy(tp.laddr, address_.bytes.data(), sizeof(tp.laddr));
+	std::memcpy(tp.raddr, peer.bytes.data(), sizeof(tp.raddr));
+	tp.sport = UB_UDP_PORT; // the socket's only one
+	tp.retrans = 0xff;
+	tp.mtu = static_cast<u16>(mtu);
+	tp.window = static_cast<u16>(std::min<u32>(dev_.cfg.window, 256));
+	tp.timeout_ns = 1; // as soon as the device gives anybody up
+	const u32 create = u32{UBOE_MBOX_TP} | u32{UBOE_MBOX_CREATE};
+	const int err = -ubp_mbox_exec(&dev_, create, next_channel_, &tp, sizeof(tp), nullptr, 0);
+
+	if (!err)
+		channel = next_channel_++;
+	return err == EINVAL ? ENOSPC : err; // no more numbers
+}
+
+int Endpoint::channel_to(const Address &peer, u32 &channel)
+{
+	const Lock hold(lock_);
+	const int err = make_channel(peer, channel);
+
+	end_section();
+	return err;
+}
+
+void Endpoint::make_wanted()
+{
+	u32 ignored;
+
+	for (const Address &peer : std::exchange(wanted_, {}))
+		make_channel(peer, ignored); // in vain: the peer asks again
 }
 
 int Endpoint::command(u32 object, u32 verb, u32 id, const void *in, u32 in_len, void *out,
@@ -388,6 +444,8 @@ void Endpoint::turn()
 		const bool timers = run_timers();
 		const bool engine = run_engine();
 
+		make_wanted();
+
 		if (!timers && !engine)
 			break;
 	}
@@ -412,7 +470,7 @@ void Endpoint::end_section()
 // When the core has to be entered next if nothing happens; 0: at once
 u64 Endpoint::next_due() const
 {
-	if (!later_.empty())
+	if (!later_.empty() || !wanted_.empty())
 		return 0;
 	const u64 due = timers_.empty() ? never : timers_.begin()->first;
 

@@ -84,6 +84,10 @@ public:
 		return command(object, UBOE_MBOX_DESTROY, id, nullptr, 0, nullptr, 0, nullptr);
 	}
 
+	/// The channel that RM messages to @p peer take, made when there is none yet; it
+	/// lives as long as the endpoint. 0 or an errno.
+	int channel_to(const Address &peer, u32 &channel);
+
 	/// A send queue's doorbell rang and the device asked for a kick.
 	void kick(u32 jetty);
 	/// Does what there is to do, unless another thread is at it. For pollers.
@@ -110,6 +114,8 @@ private:
 	void receive();
 	bool run_timers();
 	bool run_engine();
+	int make_channel(const Address &peer, u32 &channel);
+	void make_wanted();
 	void end_section();
 	u64 next_due() const;
 	void wake();
@@ -134,6 +140,8 @@ private:
 	std::vector<u32> later_; // jetties whose engines go on
 	std::vector<u32> starved_; // channels that found no packet buffer
 	std::vector<void *> garbage_; // freed when the section ends
+	std::vector<Address> wanted_; // peers that ask for a channel
+	u32 next_channel_ = 1;
 
 	u64 planned_ = 0; // when the thread wakes up by itself; 0: it is awake
 

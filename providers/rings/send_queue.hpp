@@ -6,7 +6,13 @@
 // Posting: begin(), append() for each request, then publish() or rollback(), all
 // under lock(). Completion: complete(), under the lock of the completion queue.
 // The two sides share only the indices: the poster writes pi, the poller ci.
+//
+// With AnyOrder (RM) requests complete in any order across targets. The device says
+// in the page which blocks it has taken, each request has a completion, and records
+// are found by the number of its last block.
 #pragma once
+
+#include <vector>
 
 #include "rings/array.hpp"
 #include "rings/lock.hpp"
@@ -61,16 +67,21 @@ inline int send_geometry(u32 wr, u32 sge, u32 inline_bytes, u32 ops, u32 device_
 	return 0;
 }
 
+enum class Order { posting, any };
+
 class SendQueue {
 public:
 	/// @p ring: g.depth zeroed blocks; @p page: the jetty page, zeroed.
 	/// valid() is false when memory was short.
 	SendQueue(const SendGeometry &g, void *ring, void *page, bool use_dwqe, bool signal_all,
-		  bool locked = true)
+		  bool locked = true, Order order = Order::posting)
 		: ring_(ring, g.depth), page_(static_cast<std::byte *>(page)), max_sge_(g.sge),
 		  max_inline_(g.inline_bytes), dwqe_(use_dwqe), signal_all_(signal_all),
-		  sent_(g.depth), lock_(locked)
+		  any_order_(order == Order::any),
+		  sent_(any_order_ ? std::min(4 * g.depth, entry_numbers) : g.depth), lock_(locked)
 	{
+		if (any_order_)
+			batch_ends_.reserve(g.depth);
 	}
 
 	bool valid() const { return bool(sent_); }
@@ -91,6 +102,7 @@ public:
 	{
 		cur_ = pi_.load(std::memory_order_relaxed);
 		batch_ = 0;
+		batch_ends_.clear();
 	}
 
 	/// Appends a request with SGEs. 0, EINVAL, or ENOMEM when the ring is full;
@@ -134,7 +146,12 @@ public:
 	}
 
 	/// Drops the batch.
-	void rollback() { begin(); }
+	void rollback()
+	{
+		for (u32 end : batch_ends_)
+			set_free(record(end - 1));
+		begin();
+	}
 
 	/// Makes the batch visible to the device. Returns true when the device
 	/// sleeps: the caller then issues a KICK.
@@ -150,6 +167,7 @@ public:
 			direct(old, cur_ - old);
 		store_release(word(UBOE_JPAGE_DB), cur_);
 		batch_ = 0;
+		batch_ends_.clear();
 		full_fence();
 		return need_kick(UBOE_JPAGE_NEED_KICK);
 	}
@@ -162,6 +180,8 @@ public:
 	/// caller then ignores the completion. Under the CQ's lock.
 	std::optional<SentWr> complete(u32 entry)
 	{
+		if (any_order_)
+			return complete_one(entry);
 		const u32 ci = ci_.load(std::memory_order_relaxed);
 		const u32 blocks = ((entry - ci) & ring_.mask()) + 1;
 
@@ -177,6 +197,9 @@ public:
 	/// Base blocks that the device has not given back yet.
 	u32 used() const
 	{
+		if (any_order_)
+			return pi_.load(std::memory_order_acquire) -
+			       load_acquire(word(UBOE_JPAGE_CI));
 		return pi_.load(std::memory_order_acquire) - ci_.load(std::memory_order_acquire);
 	}
 
@@ -187,10 +210,55 @@ public:
 		pi_.store(start, std::memory_order_relaxed);
 		ci_.store(start, std::memory_order_relaxed);
 		store_release(word(UBOE_JPAGE_DB), start);
+		for (SentWr &r : sent_.span())
+			r = {};
+		in_progress_.store(0, std::memory_order_relaxed);
 		begin();
 	}
 
 private:
+	static constexpr u32 entry_numbers = 0x10000; // those of UBOE_CQE_ENTRY
+
+	SentWr &record(u32 entry) { return sent_[entry & (sent_.size() - 1)]; }
+
+	bool is_free(SentWr &r) { return !__atomic_load_n(&r.blocks, __ATOMIC_ACQUIRE); }
+	void set_free(SentWr &r)
+	{
+		__atomic_store_n(&r.blocks, u8{0}, __ATOMIC_RELEASE);
+		in_progress_.fetch_sub(1, std::memory_order_relaxed);
+	}
+
+	std::optional<SentWr> complete_one(u32 entry)
+	{
+		SentWr &r = record(entry);
+
+		if (is_free(r))
+			return std::nullopt;
+		const SentWr done = r;
+		set_free(r);
+		return done;
+	}
+
+	// Blocks that do nothing, until @p blocks more end at a number whose record is
+	// free: it may be one of a request to a peer that has been silent for long.
+	bool skip_taken(u32 blocks)
+	{
+		if (in_progress_.load(std::memory_order_relaxed) >= ring_.depth())
+			return false;
+		WorkRequest nothing{};
+
+		nothing.op = Op::nop;
+		while (!is_free(record(cur_ + blocks - 1))) {
+			if (cur_ + 1 + blocks - load_acquire(word(UBOE_JPAGE_CI)) > ring_.depth())
+				return false;
+			std::memset(ring_[cur_].bytes, 0, UBOE_BB);
+			put_control(ring_[cur_].bytes, nothing, params_, cur_, ring_.depth(), 0, 0,
+				    false);
+			++cur_;
+		}
+		return true;
+	}
+
 	u32 *word(u32 offset) const { return reinterpret_cast<u32 *>(page_ + offset); }
 
 	// Composes an element at cur_. One that would run over the end of the ring
@@ -199,9 +267,12 @@ private:
 	int place(const WorkRequest &wr, const SqeShape &shape, bool is_inline, Fill fill)
 	{
 		const u32 blocks = blocks_of(shape.bytes);
-		const u32 busy = cur_ - ci_.load(std::memory_order_acquire);
+		const u32 free_from = any_order_ ? load_acquire(word(UBOE_JPAGE_CI)) :
+						   ci_.load(std::memory_order_acquire);
 
-		if (blocks > ring_.depth() - busy)
+		if (blocks > ring_.depth() - (cur_ - free_from))
+			return ENOMEM;
+		if (any_order_ && !skip_taken(blocks))
 			return ENOMEM;
 		const bool straight = blocks <= ring_.contiguous(cur_);
 		alignas(UBOE_BB) std::byte aside[UBOE_SQE_MAX_BB * UBOE_BB];
@@ -210,7 +281,7 @@ private:
 
 		if (!straight)
 			std::memset(aside, 0, sizeof(aside));
-		if (signal_all_)
+		if (signal_all_ || any_order_)
 			full.flags |= wr_signaled;
 		put_control(to, full, wr.target ? *wr.target : params_, cur_, ring_.depth(),
 			    shape.sges, is_inline ? static_cast<u32>(shape.payload) : 0, is_inline);
@@ -218,12 +289,18 @@ private:
 		for (u32 i = 0; i < blocks; ++i) {
 			if (!straight)
 				std::memcpy(ring_[cur_ + i].bytes, aside + i * UBOE_BB, UBOE_BB);
-			sent_[(cur_ + i) & ring_.mask()].blocks = 0;
+			if (!any_order_)
+				record(cur_ + i).blocks = 0;
 		}
 		cur_ += blocks;
 		++batch_;
-		sent_[(cur_ - 1) & ring_.mask()] = {wr.wr_id, static_cast<u32>(shape.payload),
-						    static_cast<u8>(blocks), wr.op, full.flags};
+		record(cur_ - 1) = {wr.wr_id, static_cast<u32>(shape.payload),
+				    static_cast<u8>(blocks), wr.op,
+				    any_order_ ? wr.flags : full.flags};
+		if (any_order_) {
+			in_progress_.fetch_add(1, std::memory_order_relaxed);
+			batch_ends_.push_back(cur_);
+		}
 		return 0;
 	}
 
@@ -255,7 +332,10 @@ private:
 	const u32 max_inline_;
 	const bool dwqe_;
 	const bool signal_all_;
-	Array<SentWr> sent_; // by ring index, valid at a request's last block
+	const bool any_order_;
+	Array<SentWr> sent_; // by ring index, valid at a request's last block; blocks 0: free
+	std::vector<u32> batch_ends_; // any order: ends of the requests in the batch
+	std::atomic<u32> in_progress_{0}; // any order
 	SpinLock lock_;
 	u32 cur_ = 0; // end of the batch
 	u32 batch_ = 0; // requests in it

@@ -221,14 +221,15 @@ public:
 		free_jetty(r);
 	}
 
-	// Messages name the address; there is nothing to set up
+	// UM messages name the address: there is nothing to set up. A channel stays, for
+	// other targets and for what the peer sends
 	int open_target(const Address &peer, TransMode mode, u32 &channel) override
 	{
 		channel = 0;
-		if (mode != UBOE_JETTY_UM)
-			return EOPNOTSUPP;
 		if (!ubp_addr_is_unicast(peer.bytes.data()))
 			return EADDRNOTAVAIL;
+		if (mode == UBOE_JETTY_RM)
+			return device_->channel_to(peer, channel);
 		return device_->mtu_to(peer) ? 0 : ENETUNREACH;
 	}
 
@@ -280,7 +281,8 @@ public:
 		ctx.token = spec.token;
 		ctx.pd = domain_;
 		ctx.access = spec.access;
-		ctx.flags = spec.needs_token ? 0 : UBOE_SEG_NO_TOKEN;
+		ctx.flags = static_cast<u8>(UBOE_SEG_NATIVE |
+					    (spec.needs_token ? 0 : UBOE_SEG_NO_TOKEN));
 		return device_->create(UBOE_MBOX_SEG, spec.id, ctx);
 	}
 
@@ -350,6 +352,11 @@ private:
 		ctx.sport = UB_UDP_PORT; // the socket's only one
 		int err = device_->create(UBOE_MBOX_JETTY, r.id, ctx, this);
 
+		ctx.rnr_timer = ubp_rnr_code(spec.min_rnr_timer);
+		ctx.rnr_retry = spec.rnr_retry;
+		if (!err)
+			err = device_->modify(UBOE_MBOX_JETTY, r.id, ctx,
+					      UBOE_JM_RNR_TIMER | UBOE_JM_RNR_RETRY);
 		if (!err) {
 			err = join(spec.group, r.id);
 			if (err)

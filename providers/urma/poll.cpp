@@ -95,6 +95,9 @@ bool decode_send(Sender &s, const Cqe &c, urma_cr_t &cr)
 
 	if (!sent)
 		return false;
+	/* RM: the device completes all, the program wants to hear of some */
+	if (cr.status == URMA_CR_SUCCESS && !(sent->flags & wr_signaled))
+		return false;
 	cr.user_ctx = sent->wr_id;
 	cr.completion_len = sent->bytes;
 	return true;

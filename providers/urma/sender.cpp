@@ -9,7 +9,8 @@ namespace uboe::urma {
 Sender::Sender(Context &c, const urma_jfs_cfg_t &cfg, const JettySpec &js, const SendGeometry &g,
 	       const SendRing &ring, void *h)
 	: context(c), handle(h), send_jfc(static_cast<Jfc &>(*cfg.jfc)), spec(js), memory(ring),
-	  queue(g, ring.ring, ring.page, false, false, !cfg.flag.bs.lock_free)
+	  queue(g, ring.ring, ring.page, false, false, !cfg.flag.bs.lock_free,
+		js.mode == UBOE_JETTY_RM ? Order::any : Order::posting)
 {
 	spec.id = ring.id;
 }
@@ -18,8 +19,6 @@ bool check_mode(urma_transport_mode_t mode)
 {
 	if (mode != URMA_TM_RM && mode != URMA_TM_RC && mode != URMA_TM_UM)
 		URMA_FAILED(EINVAL, "trans_mode %d: RM, RC or UM", mode);
-	else if (!(mode & offered_modes))
-		URMA_FAILED(EOPNOTSUPP, "trans_mode %d: only RC and UM so far", mode);
 	else
 		return true;
 	return false;

@@ -8,7 +8,7 @@
 namespace uboe::urma {
 
 /// What the device carries: the one place that knows.
-constexpr u32 offered_modes = URMA_TM_RC | URMA_TM_UM;
+constexpr u32 offered_modes = URMA_TM_RM | URMA_TM_RC | URMA_TM_UM;
 
 constexpr TransMode to_mode(urma_transport_mode_t mode)
 {

@@ -123,7 +123,6 @@ struct jetty_options {
 	unsigned rct_shift = 6;
 	std::uint64_t user = 0;
 	std::uint32_t token = 0;
-	std::uint8_t type = UBOE_JETTY_RC;
 	address eid = {}; /* UM */
 	std::uint16_t mtu = 0; /* UM */
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
-// One end without connections: a context with queues for unreliable messages.
+// One end without connections: a context with queues for unreliable messages, or
+// reliable ones.
 #pragma once
 
 #include "rig.hpp"
@@ -9,6 +10,10 @@ namespace urma_test
 {
 
 struct UmShape {
+	urma_transport_mode_t mode = URMA_TM_UM;
+	std::uint32_t access = URMA_ACCESS_LOCAL_ONLY; // to the memory
+	std::size_t room = 1 << 17;
+	std::uint8_t rnr_retry = 7;
 	std::uint32_t depth = 64;
 	std::uint32_t receives = 64;
 	bool token = true;
@@ -32,6 +37,7 @@ class UmEnd
 	/// Targets live as long as this end.
 	urma_target_jetty_t *aim(const UmEnd &peer, std::uint32_t token = jetty_token);
 	urma_target_jetty_t *aim_jfr(const UmEnd &peer, std::uint32_t token = jetty_token);
+	urma_target_seg_t *reach(UmEnd &peer, std::uint32_t token = segment_token);
 	urma_target_jetty_t *aim_group(const UmEnd &peer, const urma_jetty_grp_t *group,
 				       std::uint32_t token = jetty_token);
 
@@ -54,6 +60,7 @@ class UmEnd
       private:
 	UmShape shape_;
 	std::vector<urma_target_jetty_t *> targets_;
+	std::vector<urma_target_seg_t *> segments_;
 };
 
 /// A message, ready to be posted.

@@ -23,8 +23,9 @@ UmEnd::UmEnd(unsigned eid_index, const UmShape &shape) : shape_(shape)
 	jfc = urma_create_jfc(ctx, &jfc_cfg);
 	EXPECT_NE(jfc, nullptr) << std::strerror(errno);
 	jfr_cfg.depth = shape.receives;
-	jfr_cfg.trans_mode = URMA_TM_UM;
+	jfr_cfg.trans_mode = shape.mode;
 	jfr_cfg.max_sge = 4;
+	jfr_cfg.min_rnr_timer = 1;
 	jfr_cfg.jfc = jfc;
 	jfr_cfg.flag.bs.token_policy = shape.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
 	jfr_cfg.token_value.token = jetty_token;
@@ -43,13 +44,15 @@ UmEnd::UmEnd(unsigned eid_index, const UmShape &shape) : shape_(shape)
 		jfs = urma_create_jfs(ctx, &cfg);
 		EXPECT_NE(jfs, nullptr) << std::strerror(errno);
 	}
-	memory = std::make_unique<Memory>(ctx, 1 << 17, URMA_ACCESS_LOCAL_ONLY);
+	memory = std::make_unique<Memory>(ctx, shape.room, shape.access);
 }
 
 UmEnd::~UmEnd()
 {
 	const auto done = [](urma_status_t status) { EXPECT_EQ(status, URMA_SUCCESS); };
 
+	for (urma_target_seg_t *t : segments_)
+		done(urma_unimport_seg(t));
 	for (urma_target_jetty_t *t : targets_)
 		done(t->type == URMA_JFR ? urma_unimport_jfr(t) : urma_unimport_jetty(t));
 	if (jetty)
@@ -67,7 +70,8 @@ urma_jfs_cfg_t UmEnd::jfs_cfg() const
 	urma_jfs_cfg_t c{};
 
 	c.depth = shape_.depth;
-	c.trans_mode = URMA_TM_UM;
+	c.trans_mode = shape_.mode;
+	c.rnr_retry = shape_.rnr_retry;
 	c.max_sge = 4;
 	c.max_inline_data = 64;
 	c.jfc = jfc;
@@ -89,16 +93,16 @@ urma_rjetty_t UmEnd::describe() const
 	urma_rjetty_t r{};
 
 	r.jetty_id = jetty ? jetty->jetty_id : jfr->jfr_id;
-	r.trans_mode = URMA_TM_UM;
+	r.trans_mode = shape_.mode;
 	r.type = URMA_JETTY;
-	r.tp_type = URMA_UTP;
+	r.tp_type = shape_.mode == URMA_TM_UM ? URMA_UTP : URMA_RTP;
 	r.flag.bs.token_policy = shape_.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
 	return r;
 }
 
 urma_rjfr_t UmEnd::describe_jfr() const
 {
-	return { jfr->jfr_id, URMA_TM_UM, describe().flag, URMA_UTP };
+	return { jfr->jfr_id, shape_.mode, describe().flag, describe().tp_type };
 }
 
 urma_target_jetty_t *UmEnd::aim(const UmEnd &peer, std::uint32_t token)
@@ -119,6 +123,15 @@ urma_target_jetty_t *UmEnd::aim_jfr(const UmEnd &peer, std::uint32_t token)
 	targets_.push_back(urma_import_jfr(ctx, &r, &t));
 	EXPECT_NE(targets_.back(), nullptr) << std::strerror(errno);
 	return targets_.back();
+}
+
+urma_target_seg_t *UmEnd::reach(UmEnd &peer, std::uint32_t token)
+{
+	urma_token_t t{ token };
+
+	segments_.push_back(urma_import_seg(ctx, &peer.memory->seg()->seg, &t, 0, {}));
+	EXPECT_NE(segments_.back(), nullptr) << std::strerror(errno);
+	return segments_.back();
 }
 
 urma_target_jetty_t *UmEnd::aim_group(const UmEnd &peer, const urma_jetty_grp_t *group,
