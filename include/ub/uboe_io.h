@@ -253,7 +253,8 @@ enum uboe_arm { UBOE_ARM_NONE = 0, UBOE_ARM_SOLICITED = 1, UBOE_ARM_NEXT = 2 };
 #define UBOE_JPAGE_DWQE 0x00u /* 64 or 128 bytes, word 0 stored last */
 #define UBOE_JPAGE_DB 0x80u /* __le32 producer index of the JFS, in BBs */
 #define UBOE_JPAGE_NEED_KICK 0xc0u /* __le32, written by the device */
-#define UBOE_JPAGE_RQ_KICK 0xc4u /* __le32, likewise: set in ERROR, a receive posted then needs a KICK */
+#define UBOE_JPAGE_RQ_KICK                                                                         \
+	0xc4u /* __le32, likewise: set in ERROR, a receive posted then needs a KICK */
 #define UBOE_JPAGE_CI 0xc8u /* __le32, RM: BBs before this index may be written again */
 #define UBOE_JPAGE_SOFT_STRIDE 0x100u
 

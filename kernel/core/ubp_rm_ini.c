@@ -178,7 +178,7 @@ static void ubp_rm_start(struct ubp_tp *tp, struct ubp_rreq *rq, struct ubp_rmsg
 	rq->retry = b && b->must_retry;
 	rq->op = m->w.s.kind == UBP_K_READ   ? UB_TA_READ_RSP :
 		 m->w.s.kind == UBP_K_ATOMIC ? UB_TA_ATOMIC_RSP :
-					     UB_TA_TAACK;
+					       UB_TA_TAACK;
 }
 
 /* May another request begin? Each may be refused, and then needs an entry */

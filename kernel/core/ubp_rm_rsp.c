@@ -228,8 +228,7 @@ void ubp_rm_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp
 	}
 	if (!r->in_msg || t->msn != r->msn)
 		ubp_rm_begin(tp, t, ta);
-	else if (ta->ssn != sh->rx_ssn || ta->rcid != sh->rx_rcid ||
-		 !ubp_rsp_continues(r, ta->op))
+	else if (ta->ssn != sh->rx_ssn || ta->rcid != sh->rx_rcid || !ubp_rsp_continues(r, ta->op))
 		ubp_rm_refuse(tp, UB_RSPST_ERROR, UB_RSPINFO_UNSUPPORTED);
 	if (!r->discard)
 		ubp_rm_run(tp, t, ta, err);

@@ -48,8 +48,7 @@ static bool ubp_rsp_not_ready(struct ubp_tp *tp)
 	struct ubp_rsp *r = &tp->rsp;
 
 	if (tp->sh)
-		return ubp_rm_refuse(tp, UB_RSPST_RNR,
-				     r->j ? r->j->rnr_timer : UBP_JFR_RNR_TIMER);
+		return ubp_rm_refuse(tp, UB_RSPST_RNR, r->j ? r->j->rnr_timer : UBP_JFR_RNR_TIMER);
 	r->blocked = UB_RSPST_RNR;
 	r->info = tp->rsp.j->rnr_timer;
 	r->exec_msn = r->msn;

@@ -9,8 +9,8 @@ int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx)
 	if (ctx->access & ~(UBOE_ACC_LOCAL_WRITE | UBOE_ACC_REMOTE_WRITE | UBOE_ACC_REMOTE_READ |
 			    UBOE_ACC_REMOTE_ATOMIC))
 		return -EINVAL;
-	if (ctx->flags & ~(UBOE_SEG_IDENTITY | UBOE_SEG_TOKEN2 | UBOE_SEG_NO_TOKEN |
-			   UBOE_SEG_NATIVE) ||
+	if (ctx->flags &
+		    ~(UBOE_SEG_IDENTITY | UBOE_SEG_TOKEN2 | UBOE_SEG_NO_TOKEN | UBOE_SEG_NATIVE) ||
 	    ctx->chunk_shift > 63)
 		return -EINVAL;
 	if (le64_to_cpu(ctx->va) + le64_to_cpu(ctx->len) < le64_to_cpu(ctx->va))

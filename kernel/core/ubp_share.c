@@ -42,8 +42,7 @@ u32 ubp_share_find(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr)
 
 static void ubp_share_hash_add(struct ubp_dev *dev, struct ubp_tp *tp)
 {
-	struct ubp_share **head =
-		&dev->share_hash[ubp_share_hash(tp->path.laddr, tp->path.raddr)];
+	struct ubp_share **head = &dev->share_hash[ubp_share_hash(tp->path.laddr, tp->path.raddr)];
 
 	ubp_lock(&dev->share_lock);
 	tp->sh->chain = *head;

@@ -59,8 +59,7 @@ bool ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 bool ubp_ta_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
 {
 	if (d->kind == UBP_TX_REQUEST)
-		return tp->sh ? ubp_rm_payload(tp, d, dst, len) :
-				ubp_ini_payload(tp, d, dst, len);
+		return tp->sh ? ubp_rm_payload(tp, d, dst, len) : ubp_ini_payload(tp, d, dst, len);
 	return ubp_rsp_payload(tp, d, dst, len);
 }
 

@@ -271,7 +271,8 @@ Endpoint::~Endpoint()
 	}
 	if (dev_up_) {
 		for (u32 n = 1; n < next_channel_; ++n)
-			command(UBOE_MBOX_TP, UBOE_MBOX_DESTROY, n, nullptr, 0, nullptr, 0, nullptr);
+			command(UBOE_MBOX_TP, UBOE_MBOX_DESTROY, n, nullptr, 0, nullptr, 0,
+				nullptr);
 		ubp_dev_exit(&dev_);
 		end_section();
 	}

@@ -86,13 +86,14 @@ TEST(Rm, WriteReadAndAtomics)
 	Wr write(URMA_OPC_WRITE, 1), read(URMA_OPC_READ, 2), add(URMA_OPC_FADD, 3);
 
 	a.memory->fill(7);
-	aimed(write.local({ a.memory->at(0, 200000) })
-		      .remote(b.memory->va() + 4096, seg, 200000), to);
+	aimed(write.local({ a.memory->at(0, 200000) }).remote(b.memory->va() + 4096, seg, 200000),
+	      to);
 	ASSERT_EQ(write.post(a.jetty), URMA_SUCCESS);
 	a.expect(1);
 	EXPECT_EQ(std::memcmp(b.memory->data() + 4096, a.memory->data(), 200000), 0);
 	aimed(read.local({ a.memory->at(500000, 200000) })
-		      .remote(b.memory->va() + 4096, seg, 200000), to);
+		      .remote(b.memory->va() + 4096, seg, 200000),
+	      to);
 	ASSERT_EQ(read.post(a.jetty), URMA_SUCCESS);
 	EXPECT_EQ(a.expect(2).completion_len, 200000u);
 	EXPECT_EQ(std::memcmp(a.memory->data() + 500000, a.memory->data(), 200000), 0);
@@ -116,7 +117,8 @@ TEST(Rm, WriteWithImmediate)
 	b.receive(9, 0, 0);
 	aimed(wr.local({ a.memory->at(0, 100) })
 		      .remote(b.memory->va() + 4096, a.reach(b), 100)
-		      .imm(0x1122334455667788), a.aim(b));
+		      .imm(0x1122334455667788),
+	      a.aim(b));
 	ASSERT_EQ(wr.post(a.jetty), URMA_SUCCESS);
 	a.expect(1);
 	const urma_cr_t cr = b.expect(9);
@@ -222,7 +224,8 @@ TEST(Rm, AnErrorIsThatOfOneRequest)
 	ASSERT_EQ(post(a, &bad.wr), URMA_SUCCESS);
 	EXPECT_EQ(a.next()->status, URMA_CR_REM_ACCESS_ABORT_ERR);
 	aimed(wrong.local({ a.memory->at(0, 64) })
-		      .remote(b.memory->va(), a.reach(b, segment_token ^ 1), 64), to);
+		      .remote(b.memory->va(), a.reach(b, segment_token ^ 1), 64),
+	      to);
 	ASSERT_EQ(wrong.post(a.jetty), URMA_SUCCESS);
 	EXPECT_EQ(a.next()->status, URMA_CR_REM_ACCESS_ABORT_ERR);
 	EXPECT_TRUE(b.memory->canaries_ok());

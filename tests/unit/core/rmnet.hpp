@@ -34,8 +34,7 @@ struct link {
 class node
 {
       public:
-	node(address a, std::uint8_t flags = UBOE_SEG_NATIVE)
-		: self(a), m(0x10000, 1 << 20, 12)
+	node(address a, std::uint8_t flags = UBOE_SEG_NATIVE) : self(a), m(0x10000, 1 << 20, 12)
 	{
 		h.register_memory(seg_id, seg_token, pd, access_all, m, flags);
 	}
@@ -147,16 +146,14 @@ class network
 				if (chance(wire.delay))
 					f.at += rng() % 200 * us;
 				if (chance(wire.damage))
-					f.data[rng() % f.data.size()] ^= std::uint8_t(1 << rng() % 8);
+					f.data[rng() % f.data.size()] ^=
+						std::uint8_t(1 << rng() % 8);
 				air.push_back(std::move(f));
 			}
 		}
 	}
 
-	unsigned destination(const bytes &p) const
-	{
-		return (p[0] >> 4 == 4 ? p[19] : p[39]) - 1u;
-	}
+	unsigned destination(const bytes &p) const { return (p[0] >> 4 == 4 ? p[19] : p[39]) - 1u; }
 
 	/* One step of @dt */
 	void step(std::uint64_t dt = 5 * us)
