@@ -29,6 +29,9 @@
 #define UBOE_MAX_INLINE 208u
 #define UBOE_MAX_INLINE_WRITE_IMM 192u
 #define UBOE_MAX_INLINE_NOTIFY 176u
+#define UBOE_MAX_SGE_STOREADD 1u
+#define UBOE_MAX_INLINE_STOREADD1 8u
+#define UBOE_MAX_INLINE_STOREADD2 16u
 #define UBOE_MAX_RQ_SGE 4u
 #define UBOE_MIN_JFR_DEPTH 64u
 #define UBOE_MAX_JFR_DEPTH 32768u
@@ -40,6 +43,8 @@
 #define UBOE_MAX_JGRP_MEMBERS 32u
 #define UBOE_MAX_MSG (256u << 20) /* Write and Read; verbs Send too, by capability */
 #define UBOE_MAX_SLICE 65536u
+#define UBOE_MAX_CQE_INLINE 20u /* of a Send in its receive completion */
+#define UBOE_MAX_CQE_INLINE_IMM 12u /* the same beside an immediate */
 
 enum uboe_sqe_opcode {
 	UBOE_SQE_SEND = 0x00,
@@ -94,13 +99,51 @@ enum uboe_rmt_type {
 	UBOE_RMT_GROUP = 2,
 };
 
+/*
+ * User data of an SQE, uboe_sqe.udf, valid with UBOE_SQE_UDF: in an Atomic store
+ * or load (which must have it) what to do with the operand, in a Write or Read
+ * that it makes one with reduce. All other operations with it are refused.
+ */
+#define UBOE_UDF_CLASS 0x000000ffu /* enum uboe_udf_class */
+#define UBOE_UDF_TYPE 0x00000f00u /* reduce: enum uboe_udf_type */
+#define UBOE_UDF_OP 0x0000f000u /* enum uboe_udf_op */
+
+enum uboe_udf_class { UBOE_UDF_ATOMIC = 0, UBOE_UDF_REDUCE = 1 };
+
+/* Memory becomes (memory op operand). S and U: signed and unsigned comparison */
+enum uboe_udf_op {
+	UBOE_UDF_ADD = 0,
+	UBOE_UDF_XOR = 1,
+	UBOE_UDF_CLEAR = 2, /* the operand's bits are cleared */
+	UBOE_UDF_SET = 3, /* or */
+	UBOE_UDF_SMAX = 4, /* floating point has these two for maximum, minimum */
+	UBOE_UDF_SMIN = 5,
+	UBOE_UDF_UMAX = 6,
+	UBOE_UDF_UMIN = 7,
+};
+
+enum uboe_udf_type {
+	UBOE_UDF_S8 = 0,
+	UBOE_UDF_S16 = 1,
+	UBOE_UDF_S32 = 2,
+	UBOE_UDF_S64 = 3,
+	UBOE_UDF_FP16 = 4,
+	UBOE_UDF_BF16 = 5,
+	UBOE_UDF_FP32 = 6,
+	UBOE_UDF_U8 = 8,
+	UBOE_UDF_U16 = 9,
+	UBOE_UDF_U32 = 10,
+	UBOE_UDF_U64 = 11,
+};
+
 /**
  * struct uboe_sqe - control part of a Normal SQE
  *
  * SGEs or inline data follow at byte 48 (Send, Write, Read), 64 (Write with
- * immediate) or 80 (Write with notify). Atomics: one SGE at 48 and the operands
- * at 64 (CAS: swap value, then compare value; others: one operand), each @len
- * of the SGE bytes long.
+ * immediate) or 80 (Write with notify, Write with store add of two blocks).
+ * Atomics: one SGE at 48 and the operands at 64 (CAS: swap value, then compare
+ * value; others: one operand), each @len of the SGE bytes long. Of an Atomic
+ * store's SGE only the length counts.
  */
 struct uboe_sqe {
 	__le32 w0;
@@ -120,7 +163,10 @@ struct uboe_sqe_imm {
 	__le32 token;
 };
 
-/* Write with notify: bytes 48..79; @data is stored at @addr after the payload */
+/*
+ * Write with notify: bytes 48..79; @data is stored at @addr after the payload.
+ * Write with store add of two blocks: it is added to the 8 bytes there.
+ */
 struct uboe_sqe_notify {
 	__le32 token_id; /* 20 bits */
 	__le32 token;
@@ -128,6 +174,29 @@ struct uboe_sqe_notify {
 	__le64 data;
 	__le64 rsvd;
 };
+
+/**
+ * struct uboe_sqe_storeadd1 - Write with store add in one block
+ * @eid: low 32 bits of the target's EID; RM and UM only
+ * @token: TokenValue, 24 bits
+ * @addr: where the data go
+ * @counter: where @data is added, in the same segment
+ *
+ * Words 0 to 3 are those of struct uboe_sqe. One SGE or inline data follow.
+ */
+struct uboe_sqe_storeadd1 {
+	__le32 w0;
+	__le32 w1;
+	__le32 w2;
+	__le32 w3;
+	__le32 eid;
+	__le32 token;
+	__le64 addr;
+	__le64 counter;
+	__le64 data;
+};
+
+#define UBOE_SQE_TOKEN24 0x00ffffffu
 
 struct uboe_sge {
 	__le32 len;
@@ -206,6 +275,10 @@ enum uboe_cqe_substatus {
  *	without a connection, where @tpn is 0 for UM
  * @user: opaque value of the queue's owner, from its context
  * @imm: immediate, or invalidated TokenID | TokenValue << 32
+ *
+ * With UBOE_CQE_INLINE a receive's @byte_cnt bytes are not in its buffer but here:
+ * from @imm_lo on (UBOE_CQE_RX_SEND, UBOE_MAX_CQE_INLINE bytes at most), or in
+ * @inline_data when there is an immediate (UBOE_MAX_CQE_INLINE_IMM).
  *
  * Valid when UBOE_CQE_OWNER equals the complement of bit log2(depth) of the
  * consumer index: the first lap has it set. The device stores @w0 last, with
@@ -288,6 +361,7 @@ enum uboe_event_sub {
 #define UBOE_ASSERT(e) _Static_assert(e, #e)
 #endif
 UBOE_ASSERT(sizeof(struct uboe_sqe) == UBOE_SQE_CTRL);
+UBOE_ASSERT(sizeof(struct uboe_sqe_storeadd1) == UBOE_SQE_CTRL);
 UBOE_ASSERT(sizeof(struct uboe_sqe_imm) == 16);
 UBOE_ASSERT(sizeof(struct uboe_sqe_notify) == 32);
 UBOE_ASSERT(sizeof(struct uboe_sge) == UBOE_SGE_SIZE);

@@ -122,10 +122,19 @@ struct uboe_jetty_ctx {
 #define UBOE_JM_MAX_RD 0x20u
 #define UBOE_JM_MAX_DEST_RD 0x40u
 
+/* uboe_jfc_ctx.flags */
+#define UBOE_JFC_INLINE 0x1u /* short Sends arrive in the CQE, see struct uboe_cqe */
+
+#define UBOE_MAX_MODERATE 1023u
+
 /**
  * struct uboe_jfc_ctx - completion queue
  * @base: bus address of the ring, (64 << @shift) bytes
  * @rec: bus address of struct uboe_jfc_rec
+ * @moderate_count: an armed JFC fires with so many completions that would each fire
+ *	it, counted from the arming on; at most UBOE_MAX_MODERATE; 0 and 1: with each
+ * @moderate_period: or so many microseconds after the first of them: 0 (never), 4,
+ *	16, 64, 256, 1024, 4096 or 16384. A home without such timers refuses all but 0
  */
 struct uboe_jfc_ctx {
 	__u8 shift;
@@ -135,12 +144,16 @@ struct uboe_jfc_ctx {
 	__le32 ceqn;
 	__le64 base;
 	__le64 rec;
-	__le16 moderate_count; /* events: after this many CQEs, 0 each */
-	__le16 moderate_period; /* or after this many microseconds */
+	__le16 moderate_count;
+	__le16 moderate_period;
 	__le32 rsvd1;
 	__le32 pi; /* query */
 	__le32 rsvd[23];
 };
+
+/* Modify mask of a JFC */
+#define UBOE_CM_COUNT 0x1u
+#define UBOE_CM_PERIOD 0x2u
 
 /**
  * struct uboe_jfr_ctx - receive queue

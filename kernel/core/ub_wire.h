@@ -158,6 +158,13 @@ enum ub_ta_opcode {
 	UB_TA_OPCODE_MAX = 0x1a,
 };
 
+/* UDETAH of reduce (profile) and of atomic store and load (Base Spec 7.2) */
+#define UB_UD_CLASS 0xf0000000u
+#define UB_UD_OP 0x00f00000u
+#define UB_UD_TYPE 0x000f0000u
+#define UB_UD_CLASS_ATOMIC 0u
+#define UB_UD_CLASS_REDUCE 1u
+
 /* SAETPH BitMapSize code n means 64 << n bits */
 #define UB_SACK_SIZE_MAX 4
 
@@ -219,7 +226,7 @@ enum ub_cap {
 	UB_CAP_REDUCE = 1u << 1,
 	UB_CAP_ICRC_BE = 1u << 2,
 	UB_CAP_CNP2 = 1u << 3,
-	UB_CAP_CLR_EOR_ARM = 1u << 4,
+	UB_CAP_CLR_EOR_ARM = 1u << 4, /* sub-operations 1 and 2 the other way round */
 	UB_CAP_LONG_SEND = 1u << 5, /* one Send longer than 64 KiB */
 	UB_CAP_SEND_INV = 1u << 6,
 	UB_CAP_ANY_ID = 1u << 7, /* IPv4 ID may be non-zero towards this end */

@@ -100,6 +100,8 @@ struct ubp_rxpkt {
  * @timer_cancel: no ubp_timer(tp) runs or starts after it returns; may sleep
  * @engine_later: call ubp_kick() for this jetty soon, from softirq
  * @jfc_event: the armed JFC has a completion; softirq context
+ * @jfc_timer: call ubp_jfc_timer(dev, @id) at @when or a little later; not asked for
+ *	again before that. The queue may be gone then. NULL: there is no moderation by time
  * @share_wanted: a peer asks for a shared channel between these addresses and there is
  *	none: create one soon, the peer asks again; softirq context. NULL: the home has none
  * @event: asynchronous event, enum uboe_event and sub type; softirq context
@@ -124,6 +126,7 @@ struct ubp_ops {
 	void (*timer_cancel)(struct ubp_tp *tp);
 	void (*engine_later)(struct ubp_jetty *jetty);
 	void (*jfc_event)(struct ubp_jfc *jfc);
+	void (*jfc_timer)(struct ubp_dev *dev, u32 id, u64 when);
 	void (*event)(struct ubp_dev *dev, u32 type, u32 sub, u32 num);
 	void (*share_wanted)(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr);
 };
@@ -329,6 +332,7 @@ struct ubp_jetty *ubp_jetty_find(struct ubp_dev *dev, u32 id);
 bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt);
 
 void ubp_timer(struct ubp_tp *tp);
+void ubp_jfc_timer(struct ubp_dev *dev, u32 id);
 void ubp_resume(struct ubp_tp *tp);
 
 /**

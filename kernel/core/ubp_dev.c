@@ -83,7 +83,7 @@ void ubp_config_defaults(struct ubp_config *cfg)
 	cfg->budget = 64;
 	cfg->slice = 16;
 	cfg->retrans = UB_TPCM_RETRANS_SR | UB_TPCM_RETRANS_FAST | UB_TPCM_RETRANS_MARK;
-	cfg->caps = UB_CAP_LONG_SEND | UB_CAP_SEND_INV;
+	cfg->caps = UB_CAP_LONG_SEND | UB_CAP_SEND_INV | UB_CAP_WASA | UB_CAP_REDUCE;
 }
 
 int ubp_table_init(struct ubp_dev *dev, struct ubp_table *t, u32 max)

@@ -43,6 +43,7 @@ void ubp_msg_init(struct ubp_msg *m, u32 end)
 	m->retry = false;
 	m->issued = false;
 	m->answered = false;
+	m->in_two = false;
 }
 
 /* BBs between the engine and the producer; 0 when the index is nonsense */
@@ -65,6 +66,8 @@ void ubp_ini_fetch(struct ubp_jetty *j)
 		j->fetched += m->s.nbb;
 		avail -= m->s.nbb;
 		ubp_msg_init(m, j->fetched);
+		if (unlikely(m->s.needs))
+			ubp_ini_adapt(j, m);
 		ini->tail++;
 	}
 }
@@ -127,6 +130,8 @@ bool ubp_ini_next(struct ubp_tp *tp, struct ubp_txd *d)
 			ubp_ini_retire(j);
 			return false;
 		}
+		if (unlikely(m->issued))
+			return false; /* its second half waits for the first, see ubp_ini_adapt() */
 		if (likely(m->s.kind != UBP_K_NOP))
 			break;
 		m->issued = true;
@@ -157,7 +162,7 @@ bool ubp_ini_more(struct ubp_tp *tp, const struct ubp_txd *d)
 
 	if (!(d->flags & UBP_TXF_LAST) || (m->s.kind == UBP_K_WRITE && end < m->s.len))
 		return true;
-	if (ini->next + 1 == ini->tail)
+	if (ini->next + 1 == ini->tail || m->in_two)
 		return false;
 	/* a fenced successor waits, so this one's answer is wanted now */
 	m = ubp_ini_msg(ini, ini->next + 1);
@@ -210,7 +215,7 @@ void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 		n = ubp_msg_seg_len(m, d->off);
 		if (ini->rd_head == ini->rd_tail)
 			ini->answer_at = tp->now;
-		ubp_ini_expect(ini, m, d, n, psn);
+		ubp_ini_expect(ini, m, d, m->s.op == UBOE_SQE_STORE ? 0 : n, psn);
 	}
 	m->sent += n;
 	tp->open_kind = d->flags & UBP_TXF_LAST ? 0 : UBP_TX_REQUEST;
@@ -220,7 +225,8 @@ void ubp_ini_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 	}
 	if (m->sent == m->s.len) {
 		m->issued = true;
-		ini->next++;
+		if (likely(!m->in_two))
+			ini->next++;
 	}
 }
 
@@ -251,6 +257,10 @@ void ubp_msg_headers(const struct ubp_tp *tp, const struct ubp_msg *m, const str
 	h->taid = d->ssn;
 	h->pld_len = plen;
 	h->ofst = d->off / 1024;
+	if (unlikely(m->s.ud)) {
+		h->ud_en = true;
+		h->ud = ubp_ini_user_data(tp, m);
+	}
 	if (m->s.kind == UBP_K_SEND) {
 		h->mt = (u32)m->s.hint << 24 | to;
 		h->imm = m->s.imm;
@@ -266,7 +276,7 @@ void ubp_msg_headers(const struct ubp_tp *tp, const struct ubp_msg *m, const str
 		h->imm = m->s.imm;
 		h->imm_token = m->s.imm_token;
 		h->imm_len = m->s.len;
-	} else if (h->op == UB_TA_WRITE_NOTIFY) {
+	} else if (h->op == UB_TA_WRITE_NOTIFY || h->op == UB_TA_WRITE_STOREADD) {
 		h->ntf_addr = m->s.ntf_addr;
 		h->ntf_token_id = m->s.ntf_token_id;
 		h->ntf_token = m->s.ntf_token;
@@ -373,6 +383,10 @@ void ubp_ini_retire(struct ubp_jetty *j)
 		}
 		if (!ubp_msg_complete(j->tp, m))
 			return;
+		if (unlikely(m->in_two)) {
+			ubp_ini_second_half(m);
+			return;
+		}
 		ini->head++;
 		ubp_ini_complete(j, m, UBOE_CQE_OK, 0);
 		if (unlikely(j->state != UBOE_JS_READY))
@@ -524,8 +538,7 @@ static bool ubp_ini_place(struct ubp_tp *tp, struct ubp_rd *rd, const struct ubp
 		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_RSP_LEN);
 		return false;
 	}
-	if (!ubp_sgl_write(j->dev, j->pd, m->s.data.sge, m->s.nsge, rd->off + rd->got, ta->pld,
-			   ta->pld_len)) {
+	if (!ubp_ini_store(j, m, rd->off + rd->got, ta->pld, ta->pld_len)) {
 		ubp_ini_stop(j, m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
 		return false;
 	}
@@ -560,7 +573,7 @@ void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct u
 	psn = rd->psn;
 	msn = ubp_psn_add(rd->msn, 1);
 	ini->rd_head++;
-	if (m->done == m->s.len && m->issued)
+	if ((m->done == m->s.len || m->s.op == UBOE_SQE_STORE) && m->issued)
 		m->answered = true;
 	ubp_tp_implied_ack(tp, psn, msn);
 	/* a TPACK may have said it all before: then that changed nothing */

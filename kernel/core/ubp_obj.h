@@ -15,7 +15,10 @@ struct ubp_rce;
 
 /**
  * struct ubp_jfc - completion queue
- * @lock: guards @pi, @arm_seen, @overflow and the ring; inner lock
+ * @lock: guards all below it and the ring; inner lock
+ * @held: completions since @held_arm was seen whose event is held back (moderation)
+ * @due: when that event is due by time, UBP_JFC_NEVER: only by number
+ * @timer_on: the home will call ubp_jfc_timer(); @want_timer: it has to be asked to
  * @users: queues that complete here; guarded by the command serialisation
  */
 struct ubp_jfc {
@@ -24,6 +27,7 @@ struct ubp_jfc {
 	u32 shift;
 	u32 mask;
 	u32 users;
+	u8 flags; /* UBOE_JFC_* */
 	struct uboe_cqe *ring;
 	struct uboe_jfc_rec *rec;
 	void *home;
@@ -31,7 +35,16 @@ struct ubp_jfc {
 	u32 pi;
 	u32 arm_seen;
 	bool overflow;
+	bool timer_on;
+	bool want_timer;
+	u16 moderate_count;
+	u16 moderate_period;
+	u32 held;
+	u32 held_arm;
+	u64 due;
 };
+
+#define UBP_JFC_NEVER (~0ull)
 
 /* A completion, before it becomes a CQE */
 struct ubp_comp {
@@ -41,6 +54,7 @@ struct ubp_comp {
 	bool recv;
 	bool solicited;
 	bool flush_done; /* not a completion: the marker after a flush */
+	const u8 *inl; /* @bytes that go into the CQE instead of a buffer, or NULL */
 	u16 entry;
 	u32 bytes;
 	u64 imm;
@@ -165,6 +179,7 @@ static inline void ubp_stat(struct ubp_dev *dev, u32 stat)
 
 /* ubp_jfc.c */
 int ubp_jfc_create(struct ubp_dev *dev, u32 id, const struct uboe_jfc_ctx *ctx);
+int ubp_jfc_modify(struct ubp_dev *dev, u32 id, const struct uboe_jfc_ctx *ctx, u32 mask);
 int ubp_jfc_query(struct ubp_dev *dev, u32 id, struct uboe_jfc_ctx *ctx);
 int ubp_jfc_destroy(struct ubp_dev *dev, u32 id);
 /*
@@ -217,6 +232,8 @@ void ubp_seg_put(struct ubp_seg *seg);
 /* Copy between a segment and the core; range already checked */
 void ubp_seg_read(const struct ubp_seg *seg, u64 va, void *dst, u32 len);
 void ubp_seg_write(const struct ubp_seg *seg, u64 va, const void *src, u32 len);
+/* Address of @va and how many bytes follow it in the same chunk; range already checked */
+u8 *ubp_seg_at(const struct ubp_seg *seg, u64 va, u64 *room);
 /* Address of an aligned operand of at most 16 bytes, which lies in one chunk */
 void *ubp_seg_ptr(const struct ubp_seg *seg, u64 va);
 

@@ -33,6 +33,41 @@ static inline void ubp_put_be24(u32 v, void *p)
 	b[2] = (u8)v;
 }
 
+/*
+ * 16 bytes, aligned: *@old becomes what was there, which equalled it when the swap
+ * was made. Only where ubp_os_has_cas128() says so.
+ */
+#ifdef __x86_64__
+static inline bool ubp_os_has_cas128(void)
+{
+	u32 eax = 1, ebx, ecx = 0, edx;
+
+	/* User-Mode Linux has no list of features that a module could ask */
+	__asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+	return ecx >> 13 & 1;
+}
+
+static inline void ubp_os_cas128(void *p, u64 old[2], const u64 val[2])
+{
+	__asm__ volatile("lock cmpxchg16b %0"
+			 : "+m"(*(u64(*)[2])p), "+a"(old[0]), "+d"(old[1])
+			 : "b"(val[0]), "c"(val[1])
+			 : "memory", "cc");
+}
+#else
+static inline bool ubp_os_has_cas128(void)
+{
+	return false;
+}
+
+static inline void ubp_os_cas128(void *p, u64 old[2], const u64 val[2])
+{
+	(void)p;
+	(void)old;
+	(void)val;
+}
+#endif
+
 /* Value of a field given by a contiguous mask. */
 #define UBP_GET(mask, word) (((word) & (mask)) / ((mask) & -(mask)))
 #define UBP_PUT(mask, val) (((val) * ((mask) & -(mask))) & (mask))

@@ -53,6 +53,16 @@ static inline u32 ubp_os_cas32(void *p, u32 old, u32 val)
 	return cmpxchg((u32 *)p, old, val);
 }
 
+static inline u16 ubp_os_cas16(void *p, u16 old, u16 val)
+{
+	return cmpxchg((u16 *)p, old, val);
+}
+
+static inline u8 ubp_os_cas8(void *p, u8 old, u8 val)
+{
+	return cmpxchg((u8 *)p, old, val);
+}
+
 /* An array of counters, one copy per CPU */
 typedef u64 __percpu *ubp_stats_t;
 #define ubp_stat_add(s, i, n) this_cpu_add((s)[i], n)
@@ -61,10 +71,10 @@ typedef u64 __percpu *ubp_stats_t;
 struct ubp_dev;
 DECLARE_TRACEPOINT(uboe_drop);
 void uboe_trace_drop(struct ubp_dev *dev, u32 stat);
-#define ubp_os_trace_drop(dev, stat)		\
-	do {					\
-		if (tracepoint_enabled(uboe_drop))	\
-			uboe_trace_drop(dev, stat);	\
+#define ubp_os_trace_drop(dev, stat)                                                               \
+	do {                                                                                       \
+		if (tracepoint_enabled(uboe_drop))                                                 \
+			uboe_trace_drop(dev, stat);                                                \
 	} while (0)
 
 #define ubp_read_begin() rcu_read_lock()

@@ -141,6 +141,22 @@ static void ubp_rm_retry(struct ubp_tp *tp)
 	}
 }
 
+/* What this peer cannot do, or not in one piece */
+static bool ubp_rm_unfit(struct ubp_tp *tp, struct ubp_rmsg *m)
+{
+	u32 lacks = m->w.s.needs & ~tp->caps;
+
+	if (likely(!m->w.s.needs))
+		return false;
+	if (lacks && m->w.s.needs & ~tp->dev->cfg.caps)
+		ubp_rm_complete(m, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+	else if (lacks)
+		ubp_rm_complete(m, UBOE_CQE_REMOTE, UBOE_CQE_REMOTE_UNSUPPORTED);
+	else if (m->w.s.needs & UB_CAP_REDUCE && m->w.s.len > tp->mtu)
+		ubp_rm_complete(m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+	return READ_ONCE(m->dead);
+}
+
 /* The message to send from next; NULL: none that may be sent now */
 static struct ubp_rmsg *ubp_rm_head(struct ubp_tp *tp)
 {
@@ -152,7 +168,7 @@ static struct ubp_rmsg *ubp_rm_head(struct ubp_tp *tp)
 	while ((m = sh->queue.first)) {
 		struct ubp_refused *b = ubp_rm_refused(sh, m->j->id);
 
-		if (likely(!READ_ONCE(m->dead) && !(b && b->waiting)))
+		if (likely(!READ_ONCE(m->dead) && !(b && b->waiting) && !ubp_rm_unfit(tp, m)))
 			return m;
 		ubp_rm_break(tp);
 		ubp_rm_pop(&sh->queue);
@@ -173,7 +189,7 @@ static void ubp_rm_start(struct ubp_tp *tp, struct ubp_rreq *rq, struct ubp_rmsg
 	rq->m = m;
 	rq->jetty = m->j->id;
 	rq->off = m->w.sent;
-	rq->len = ubp_msg_seg_len(&m->w, m->w.sent);
+	rq->len = m->w.s.op == UBOE_SQE_STORE ? 0 : ubp_msg_seg_len(&m->w, m->w.sent);
 	rq->ssn = tp->sh->next_ssn;
 	rq->retry = b && b->must_retry;
 	rq->op = m->w.s.kind == UBP_K_READ   ? UB_TA_READ_RSP :
@@ -244,7 +260,8 @@ void ubp_rm_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 			b->must_retry = false;
 	}
 	rq->psn = psn;
-	m->w.sent += ubp_msg_is_rd(&m->w) ? rq->len : ubp_msg_plen(&m->w, d->off, tp->mtu);
+	m->w.sent += ubp_msg_is_rd(&m->w) ? ubp_msg_seg_len(&m->w, d->off) :
+					    ubp_msg_plen(&m->w, d->off, tp->mtu);
 	if (!(d->flags & UBP_TXF_LAST)) {
 		tp->open_kind = UBP_TX_REQUEST;
 		return;
@@ -402,8 +419,7 @@ static void ubp_rm_not_ready(struct ubp_tp *tp, struct ubp_rreq *rq, u8 timer)
 }
 
 /* Place the data of an answer; false: the message has failed */
-static bool ubp_rm_place(struct ubp_tp *tp, struct ubp_rreq *rq, const struct ubp_tph *t,
-			 const struct ubp_ta *ta)
+static bool ubp_rm_place(struct ubp_rreq *rq, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
 	struct ubp_rmsg *m = rq->m;
 	u32 want = rq->len - rq->got;
@@ -417,8 +433,7 @@ static bool ubp_rm_place(struct ubp_tp *tp, struct ubp_rreq *rq, const struct ub
 	/* with the jetty's lock: who saw it completed may use the memory for other things */
 	ubp_lock_inner(&m->j->lock);
 	if (!m->dead)
-		ok = ubp_sgl_write(tp->dev, m->j->pd, m->w.s.data.sge, m->w.s.nsge,
-				   rq->off + rq->got, ta->pld, ta->pld_len);
+		ok = ubp_ini_store(m->j, &m->w, rq->off + rq->got, ta->pld, ta->pld_len);
 	if (!ok)
 		ubp_rm_done(m, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
 	ubp_unlock_inner(&m->j->lock);
@@ -442,7 +457,7 @@ static bool ubp_rm_answer(struct ubp_tp *tp, struct ubp_rreq *rq, const struct u
 	}
 	if (ta->poison)
 		ubp_rm_error(tp, rq, UBOE_CQE_REMOTE, UBOE_CQE_REMOTE_POISON);
-	else if (rq->op != UB_TA_TAACK && !ubp_rm_place(tp, rq, t, ta))
+	else if (rq->op != UB_TA_TAACK && !ubp_rm_place(rq, t, ta))
 		return t->last;
 	if (!t->last)
 		return false;

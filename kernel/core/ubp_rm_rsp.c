@@ -4,6 +4,7 @@
  * come and answers each of them, after its last packet.
  */
 #include "ubp_rm.h"
+#include "ubp_rsp.h"
 
 static u32 *ubp_rm_held(struct ubp_share *sh, u32 rcid)
 {
@@ -160,14 +161,15 @@ static bool ubp_rm_run(struct ubp_tp *tp, const struct ubp_tph *h, const struct 
 {
 	struct ubp_share *sh = tp->sh;
 	struct ubp_rsp *r = &tp->rsp;
+	ubp_rsp_fn run = ubp_rsp_find(ta);
 	struct ubp_target t;
 	u32 drop;
 	bool ok;
 
-	if (err || !ubp_rsp_can(ta->op) || ta->ud_en || ta->poison)
+	if (err || !run || ta->poison)
 		return ubp_rm_refuse(tp, UB_RSPST_ERROR, UB_RSPINFO_UNSUPPORTED);
 	if (!ubp_rm_names_jetty(ta->op))
-		return ubp_rsp_run(tp, h, ta);
+		return run(tp, h, ta);
 	drop = ubp_rm_target(tp, ta, &t);
 	if (drop)
 		return ubp_rm_refuse(tp, UB_RSPST_ERROR,
@@ -175,7 +177,7 @@ static bool ubp_rm_run(struct ubp_tp *tp, const struct ubp_tph *h, const struct 
 								  UB_RSPINFO_UNSUPPORTED);
 	r->j = t.jetty;
 	r->jfr = t.jfr;
-	ok = ubp_rsp_run(tp, h, ta);
+	ok = run(tp, h, ta);
 	r->j = NULL;
 	r->jfr = NULL;
 	if (r->have_rqe && !ok)

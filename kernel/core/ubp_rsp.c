@@ -8,10 +8,11 @@
  * acknowledged the packets (docs/decisions/0002).
  */
 #include "ubp_rm.h"
+#include "ubp_rsp.h"
 
 struct ubp_rsp_op {
-	bool (*packet)(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta);
-	bool first_anywhere; /* legal as a later packet of another opcode's message */
+	ubp_rsp_fn packet;
+	ubp_rsp_fn ud; /* with a UDETAH, which makes another operation of it */
 };
 
 /* The message fails for good: say why for ever after */
@@ -33,12 +34,12 @@ static bool ubp_rsp_fail(struct ubp_tp *tp, u8 info, u32 event_sub)
 	return false;
 }
 
-static bool ubp_rsp_unsupported(struct ubp_tp *tp)
+bool ubp_rsp_unsupported(struct ubp_tp *tp)
 {
 	return ubp_rsp_fail(tp, UB_RSPINFO_UNSUPPORTED, UBOE_EV_SUB_REQUEST);
 }
 
-static bool ubp_rsp_abort(struct ubp_tp *tp)
+bool ubp_rsp_abort(struct ubp_tp *tp)
 {
 	return ubp_rsp_fail(tp, UB_RSPINFO_ABORT, UBOE_EV_SUB_ACCESS);
 }
@@ -94,7 +95,7 @@ static bool ubp_rsp_take(struct ubp_tp *tp)
 	return got == UBP_TAKE_OK || ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
 }
 
-static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 bytes)
+static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 bytes, bool inl)
 {
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_comp c = {
@@ -106,6 +107,7 @@ static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 
 		.solicited = ta->fce,
 		.entry = (u16)r->rqe.slot,
 		.bytes = bytes,
+		.inl = inl ? ta->pld : NULL,
 		.imm = ta->imm,
 	};
 
@@ -126,9 +128,22 @@ static bool ubp_rsp_token_ok(const struct ubp_tp *tp, const struct ubp_ta *ta, u
 	return tp->sh || !(j->flags & UBOE_JETTY_TOKEN) || (ta->tv_en && token == j->token);
 }
 
+/* Does this Send, all of which is here, go into its completion? */
+static bool ubp_rsp_inline(const struct ubp_tp *tp, const struct ubp_tph *t,
+			   const struct ubp_ta *ta)
+{
+	u32 room = ta->op == UB_TA_SEND ? UBOE_MAX_CQE_INLINE : UBOE_MAX_CQE_INLINE_IMM;
+
+	const struct ubp_jfc *jfc = tp->rsp.j ? tp->rsp.j->rx_jfc : tp->rsp.jfr->jfc;
+
+	return jfc->flags & UBOE_JFC_INLINE && t->last && !tp->rsp.off && ta->pld_len &&
+	       ta->pld_len <= room;
+}
+
 static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
 	struct ubp_rsp *r = &tp->rsp;
+	bool inl;
 
 	if (!ubp_rsp_token_ok(tp, ta, ta->token))
 		return ubp_rsp_abort(tp);
@@ -139,8 +154,10 @@ static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 		return ubp_rsp_unsupported(tp);
 	if (r->off + ta->pld_len > r->rqe.total)
 		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_LEN);
-	if (ta->pld_len && !ubp_sgl_write(tp->dev, r->jfr->pd, r->rqe.sge, r->rqe.nsge, r->off,
-					  ta->pld, ta->pld_len))
+	inl = ubp_rsp_inline(tp, t, ta);
+	if (ta->pld_len && !inl &&
+	    !ubp_sgl_write(tp->dev, r->jfr->pd, r->rqe.sge, r->rqe.nsge, r->off, ta->pld,
+			   ta->pld_len))
 		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
 	r->off += ta->pld_len;
 	if (!t->last)
@@ -150,28 +167,26 @@ static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 			    ta->op == UB_TA_SEND_IMM ? UBOE_CQE_RX_SEND_IMM :
 			    ta->op == UB_TA_SEND_INV ? UBOE_CQE_RX_SEND_INV :
 						       UBOE_CQE_RX_SEND,
-			    (u32)r->off);
+			    (u32)r->off, inl);
 }
 
-/* A connection has rights and a protection domain; elsewhere the segment's token decides */
-static bool ubp_rsp_may(const struct ubp_tp *tp, u32 need)
+bool ubp_rsp_may(const struct ubp_tp *tp, u32 need)
 {
 	return tp->sh || tp->jetty->access & need;
 }
 
-static u32 ubp_rsp_pd(const struct ubp_tp *tp)
+u32 ubp_rsp_pd(const struct ubp_tp *tp)
 {
 	return tp->sh ? UBP_PD_ENTITY : tp->jetty->pd;
 }
 
-/* The memory that a request names by its key; NULL refuses. Under ubp_read_begin() */
-static struct ubp_seg *ubp_rsp_seg(struct ubp_tp *tp, const struct ubp_ta *ta, u32 need, u32 len)
+struct ubp_seg *ubp_rsp_seg(struct ubp_tp *tp, const struct ubp_ta *ta, u32 need, u32 len)
 {
 	return ubp_seg_get(tp->dev, ta->token_id, ta->tv_en ? &ta->token : NULL, ubp_rsp_pd(tp),
 			   need, ta->addr, len);
 }
 
-static bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
+bool ubp_rsp_place(struct ubp_tp *tp, const struct ubp_ta *ta)
 {
 	struct ubp_seg *seg;
 
@@ -205,7 +220,7 @@ static bool ubp_rsp_write_imm(struct ubp_tp *tp, const struct ubp_tph *t, const 
 	if (!ubp_rsp_take(tp) || !ubp_rsp_place(tp, ta))
 		return false;
 	tp->rsp.ta_done = true;
-	return ubp_rsp_recv(tp, ta, UBOE_CQE_RX_WRITE_IMM, ta->imm_len);
+	return ubp_rsp_recv(tp, ta, UBOE_CQE_RX_WRITE_IMM, ta->imm_len, false);
 }
 
 /* Stores Notify_Data, little-endian, once all of the payload is in memory */
@@ -248,8 +263,8 @@ struct ubp_rce *ubp_rsp_entry(const struct ubp_tp *tp, u32 i)
 			&tp->jetty->rct[i & tp->jetty->rct_mask];
 }
 
-static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t,
-				   const struct ubp_ta *ta, u8 op)
+struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
+			    u8 op)
 {
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_rce *e;
@@ -274,7 +289,7 @@ static struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t,
 	return e;
 }
 
-static bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
+bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
 {
 	struct ubp_seg *seg;
 
@@ -294,93 +309,24 @@ static bool ubp_rsp_read(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 	return true;
 }
 
-static u64 ubp_atomic_new(u8 op, u64 old, const u64 *arg)
-{
-	switch (op) {
-	case UB_TA_CAS:
-		return old == arg[1] ? arg[0] : old;
-	case UB_TA_SWAP:
-		return arg[0];
-	case UB_TA_FETCH_ADD:
-		return old + arg[0];
-	case UB_TA_FETCH_SUB:
-		return old - arg[0];
-	case UB_TA_FETCH_AND:
-		return old & arg[0];
-	case UB_TA_FETCH_OR:
-		return old | arg[0];
-	default:
-		return old ^ arg[0];
-	}
-}
-
-/* Little-endian operands on a little-endian or swapped basis: memory order is the wire's */
-static u64 ubp_atomic_run(void *p, u32 size, u8 op, const u8 *pld)
-{
-	u64 arg[2] = { 0, 0 }, old, seen;
-
-	memcpy(&arg[0], pld, size);
-	memcpy(&arg[1], pld + size, size);
-	arg[0] = le64_to_cpu((__force __le64)arg[0]);
-	arg[1] = le64_to_cpu((__force __le64)arg[1]);
-	seen = size == 8 ? READ_ONCE(*(u64 *)p) : READ_ONCE(*(u32 *)p);
-	do {
-		old = seen;
-		if (size == 8)
-			seen = ubp_os_cas64(p, old, ubp_atomic_new(op, old, arg));
-		else
-			seen = ubp_os_cas32(p, (u32)old, (u32)ubp_atomic_new(op, old, arg));
-	} while (seen != old);
-	return old;
-}
-
-static bool ubp_rsp_atomic(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
-{
-	struct ubp_seg *seg;
-	struct ubp_rce *e;
-	u64 old;
-
-	if (!t->last || (ta->length != 4 && ta->length != 8) || ta->pld_len != 2 * ta->length ||
-	    (ta->addr & (ta->length - 1)))
-		return ubp_rsp_unsupported(tp);
-	if (!ubp_rsp_may(tp, UBOE_ACC_REMOTE_ATOMIC))
-		return ubp_rsp_abort(tp);
-	e = ubp_rsp_rce(tp, t, ta, UB_TA_ATOMIC_RSP);
-	if (!e)
-		return false;
-	seg = ubp_rsp_seg(tp, ta, UBOE_ACC_REMOTE_ATOMIC, ta->length);
-	if (!seg)
-		return ubp_rsp_abort(tp);
-	/* an unaligned mapping of an aligned address cannot be operated on at once */
-	if ((uintptr_t)ubp_seg_ptr(seg, ta->addr) & (ta->length - 1)) {
-		ubp_seg_put(seg);
-		return ubp_rsp_unsupported(tp);
-	}
-	old = ubp_atomic_run(ubp_seg_ptr(seg, ta->addr), ta->length, ta->op, ta->pld);
-	ubp_seg_put(seg);
-	e->size = (u8)ta->length;
-	e->len = ta->length;
-	put_unaligned_le32((u32)old, e->result);
-	put_unaligned_le32((u32)(old >> 32), e->result + 4);
-	tp->rsp.rce_tail++;
-	return true;
-}
-
 static const struct ubp_rsp_op ubp_rsp_ops[UB_TA_OPCODE_MAX + 1] = {
-	[UB_TA_SEND] = { ubp_rsp_send, false },
-	[UB_TA_SEND_IMM] = { ubp_rsp_send, true },
-	[UB_TA_SEND_INV] = { ubp_rsp_send, true },
-	[UB_TA_WRITE] = { ubp_rsp_write, false },
-	[UB_TA_WRITE_IMM] = { ubp_rsp_write_imm, true },
-	[UB_TA_WRITE_NOTIFY] = { ubp_rsp_notify, true },
-	[UB_TA_READ] = { ubp_rsp_read, false },
-	[UB_TA_CAS] = { ubp_rsp_atomic, false },
-	[UB_TA_SWAP] = { ubp_rsp_atomic, false },
-	[UB_TA_FETCH_ADD] = { ubp_rsp_atomic, false },
-	[UB_TA_FETCH_SUB] = { ubp_rsp_atomic, false },
-	[UB_TA_FETCH_AND] = { ubp_rsp_atomic, false },
-	[UB_TA_FETCH_OR] = { ubp_rsp_atomic, false },
-	[UB_TA_FETCH_XOR] = { ubp_rsp_atomic, false },
+	[UB_TA_SEND] = { ubp_rsp_send, NULL },
+	[UB_TA_SEND_IMM] = { ubp_rsp_send, NULL },
+	[UB_TA_SEND_INV] = { ubp_rsp_send, NULL },
+	[UB_TA_WRITE] = { ubp_rsp_write, ubp_rsp_write_reduce },
+	[UB_TA_WRITE_IMM] = { ubp_rsp_write_imm, NULL },
+	[UB_TA_WRITE_NOTIFY] = { ubp_rsp_notify, NULL },
+	[UB_TA_WRITE_STOREADD] = { ubp_rsp_store_add, NULL },
+	[UB_TA_READ] = { ubp_rsp_read, ubp_rsp_read_reduce },
+	[UB_TA_CAS] = { ubp_rsp_atomic, NULL },
+	[UB_TA_SWAP] = { ubp_rsp_atomic, NULL },
+	[UB_TA_STORE] = { NULL, ubp_rsp_atomic },
+	[UB_TA_LOAD] = { NULL, ubp_rsp_atomic },
+	[UB_TA_FETCH_ADD] = { ubp_rsp_atomic, NULL },
+	[UB_TA_FETCH_SUB] = { ubp_rsp_atomic, NULL },
+	[UB_TA_FETCH_AND] = { ubp_rsp_atomic, NULL },
+	[UB_TA_FETCH_OR] = { ubp_rsp_atomic, NULL },
+	[UB_TA_FETCH_XOR] = { ubp_rsp_atomic, NULL },
 };
 
 /* May @op continue the message in progress? */
@@ -389,17 +335,15 @@ bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op)
 	if (r->op == op)
 		return true;
 	return (r->op == UB_TA_SEND && (op == UB_TA_SEND_IMM || op == UB_TA_SEND_INV)) ||
-	       (r->op == UB_TA_WRITE && (op == UB_TA_WRITE_IMM || op == UB_TA_WRITE_NOTIFY));
+	       (r->op == UB_TA_WRITE &&
+		(op == UB_TA_WRITE_IMM || op == UB_TA_WRITE_NOTIFY || op == UB_TA_WRITE_STOREADD));
 }
 
-bool ubp_rsp_can(u8 op)
+ubp_rsp_fn ubp_rsp_find(const struct ubp_ta *ta)
 {
-	return op <= UB_TA_OPCODE_MAX && ubp_rsp_ops[op].packet;
-}
-
-bool ubp_rsp_run(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta)
-{
-	return ubp_rsp_ops[ta->op].packet(tp, t, ta);
+	if (ta->op > UB_TA_OPCODE_MAX)
+		return NULL;
+	return ta->ud_en ? ubp_rsp_ops[ta->op].ud : ubp_rsp_ops[ta->op].packet;
 }
 
 /* First packet of a message: decide whether its turn has come */
@@ -442,7 +386,8 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 	if (!r->in_msg || t->msn != r->msn) {
 		if (!ubp_rsp_begin(tp, t, ta))
 			return;
-	} else if (!r->discard && (!ubp_rsp_continues(r, ta->op) || ta->ssn != r->exp_ssn)) {
+	} else if (!r->discard &&
+		   (!ubp_rsp_continues(r, ta->op) || ta->ud_en || ta->ssn != r->exp_ssn)) {
 		ubp_rsp_unsupported(tp);
 		return;
 	}
@@ -450,11 +395,11 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 		r->in_msg = !t->last;
 		return;
 	}
-	if (err || !ubp_rsp_can(ta->op) || ta->ud_en || ta->poison) {
+	if (err || !ubp_rsp_find(ta) || ta->poison) {
 		ubp_rsp_unsupported(tp);
 		return;
 	}
-	if (!ubp_rsp_run(tp, t, ta)) {
+	if (!ubp_rsp_find(ta)(tp, t, ta)) {
 		r->in_msg = !t->last;
 		return;
 	}

@@ -124,8 +124,7 @@ void ubp_seg_put(struct ubp_seg *seg)
 	(void)!ubp_ref_put(&seg->users);
 }
 
-/* Address of @va and how many bytes follow it in the same chunk */
-static u8 *ubp_seg_at(const struct ubp_seg *seg, u64 va, u64 *room)
+u8 *ubp_seg_at(const struct ubp_seg *seg, u64 va, u64 *room)
 {
 	u64 off, in;
 

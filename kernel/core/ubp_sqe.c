@@ -1,33 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "ubp_reduce.h"
 #include "ubp_sqe.h"
 
-/* One row per opcode: kind, bytes of the control part, most SGEs, most inline bytes */
+/* One row per opcode: kind, bytes of the control part, most SGEs, most inline bytes, user data */
 struct ubp_sqe_rule {
 	u8 kind;
 	u8 ctrl;
 	u8 max_sge;
 	u8 max_inline;
+	u8 udf; /* enum ubp_sqe_udf */
 };
 
+enum ubp_sqe_udf {
+	UBP_UDF_NONE,
+	UBP_UDF_REDUCE, /* may be there */
+	UBP_UDF_ATOMIC, /* must be there */
+};
+
+#define UBP_ATOMIC_RULE(udf)                                                                       \
+	{                                                                                          \
+		UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0, udf                                             \
+	}
+
 static const struct ubp_sqe_rule ubp_sqe_rules[] = {
-	[UBOE_SQE_SEND] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
-	[UBOE_SQE_SEND_IMM] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
-	[UBOE_SQE_SEND_INV] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
-	[UBOE_SQE_WRITE] = { UBP_K_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE },
+	[UBOE_SQE_SEND] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, 0 },
+	[UBOE_SQE_SEND_IMM] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, 0 },
+	[UBOE_SQE_SEND_INV] = { UBP_K_SEND, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE, 0 },
+	[UBOE_SQE_WRITE] = { UBP_K_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE, UBOE_MAX_INLINE,
+			     UBP_UDF_REDUCE },
 	[UBOE_SQE_WRITE_IMM] = { UBP_K_WRITE, UBOE_SQE_CTRL_IMM, UBOE_MAX_SGE_WRITE_IMM,
-				 UBOE_MAX_INLINE_WRITE_IMM },
+				 UBOE_MAX_INLINE_WRITE_IMM, 0 },
 	[UBOE_SQE_WRITE_NOTIFY] = { UBP_K_WRITE, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_NOTIFY,
-				    UBOE_MAX_INLINE_NOTIFY },
-	[UBOE_SQE_READ] = { UBP_K_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0 },
-	[UBOE_SQE_CAS] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_SWAP] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_LOAD] = { UBP_K_BAD, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_FAA] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_FSUB] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_FAND] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_FOR] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_FXOR] = { UBP_K_ATOMIC, UBOE_SQE_CTRL, 1, 0 },
-	[UBOE_SQE_NOP] = { UBP_K_NOP, UBOE_SQE_CTRL, 0, 0 },
+				    UBOE_MAX_INLINE_NOTIFY, 0 },
+	[UBOE_SQE_READ] = { UBP_K_READ, UBOE_SQE_CTRL, UBOE_MAX_SGE_READ, 0, UBP_UDF_REDUCE },
+	[UBOE_SQE_CAS] = UBP_ATOMIC_RULE(0),
+	[UBOE_SQE_SWAP] = UBP_ATOMIC_RULE(0),
+	[UBOE_SQE_STORE] = UBP_ATOMIC_RULE(UBP_UDF_ATOMIC),
+	[UBOE_SQE_LOAD] = UBP_ATOMIC_RULE(UBP_UDF_ATOMIC),
+	[UBOE_SQE_FAA] = UBP_ATOMIC_RULE(0),
+	[UBOE_SQE_FSUB] = UBP_ATOMIC_RULE(0),
+	[UBOE_SQE_FAND] = UBP_ATOMIC_RULE(0),
+	[UBOE_SQE_FOR] = UBP_ATOMIC_RULE(0),
+	[UBOE_SQE_FXOR] = UBP_ATOMIC_RULE(0),
+	[UBOE_SQE_NOP] = { UBP_K_NOP, UBOE_SQE_CTRL, 0, 0, 0 },
+	[UBOE_SQE_WRITE_STOREADD1] = { UBP_K_WRITE, UBOE_SQE_CTRL, UBOE_MAX_SGE_STOREADD,
+				       UBOE_MAX_INLINE_STOREADD1, 0 },
+	[UBOE_SQE_WRITE_STOREADD2] = { UBP_K_WRITE, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_STOREADD,
+				       UBOE_MAX_INLINE_STOREADD2, 0 },
 };
 
 union ubp_raw {
@@ -96,6 +115,12 @@ static void ubp_sqe_sges(const union ubp_raw *r, u32 ctrl, struct ubp_sqe *s)
 	s->len = (u32)len;
 }
 
+/* 16 bytes are for compare and swap, and for a target whose CPU has it: that one refuses */
+static bool ubp_sqe_atomic_len(const struct ubp_sqe *s)
+{
+	return s->len == 4 || s->len == 8 || (s->len == 16 && s->op == UBOE_SQE_CAS);
+}
+
 static void ubp_sqe_payload(const union ubp_raw *r, const struct ubp_sqe_rule *rule, u32 inl_len,
 			    struct ubp_sqe *s)
 {
@@ -114,8 +139,7 @@ static void ubp_sqe_payload(const union ubp_raw *r, const struct ubp_sqe_rule *r
 	if (s->status || rule->kind != UBP_K_ATOMIC)
 		return;
 	memcpy(s->operand, r->b + UBOE_SQE_ATOMIC_DATA, sizeof(s->operand));
-	/* 16-byte operands need a peer and a CPU that have them: not offered yet */
-	if (s->nsge != 1 || (s->len != 4 && s->len != 8))
+	if (s->nsge != 1 || !ubp_sqe_atomic_len(s))
 		ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
 	else if (s->addr & (s->len - 1))
 		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
@@ -124,6 +148,16 @@ static void ubp_sqe_payload(const union ubp_raw *r, const struct ubp_sqe_rule *r
 static u64 ubp_raw64(const union ubp_raw *r, u32 word)
 {
 	return le32_to_cpu(r->w[word]) | (u64)le32_to_cpu(r->w[word + 1]) << 32;
+}
+
+/* Both forms of Write with store add become the one that the wire has */
+static void ubp_sqe_store_add(struct ubp_sqe *s)
+{
+	s->op = UBOE_SQE_WRITE_STOREADD2;
+	s->store_add = true;
+	s->needs = UB_CAP_WASA;
+	if (s->ntf_addr & 7)
+		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
 }
 
 /* What lies between the common control part and the data */
@@ -139,20 +173,68 @@ static void ubp_sqe_extra(const union ubp_raw *r, struct ubp_sqe *s)
 		s->imm_jetty = le32_to_cpu(r->w[14]) & UBOE_SQE_RMT_ID;
 		s->imm_token = le32_to_cpu(r->w[15]);
 		break;
+	case UBOE_SQE_WRITE_STOREADD1:
+		s->token = le32_to_cpu(r->w[5]) & UBOE_SQE_TOKEN24;
+		s->addr = ubp_raw64(r, 6);
+		s->ntf_token_id = s->rmt_id;
+		s->ntf_token = s->token;
+		s->ntf_addr = ubp_raw64(r, 8);
+		s->imm = ubp_raw64(r, 10);
+		ubp_sqe_store_add(s);
+		break;
+	case UBOE_SQE_WRITE_STOREADD2:
 	case UBOE_SQE_WRITE_NOTIFY:
 		s->ntf_token_id = le32_to_cpu(r->w[12]) & UBOE_SQE_RMT_ID;
 		s->ntf_token = le32_to_cpu(r->w[13]);
 		s->ntf_addr = ubp_raw64(r, 14);
 		s->imm = ubp_raw64(r, 16);
+		if (s->op == UBOE_SQE_WRITE_STOREADD2)
+			ubp_sqe_store_add(s);
 		break;
 	default:
 		break;
 	}
 }
 
+/* One transport message: it is not cut into slices */
+static void ubp_sqe_one_slice(struct ubp_sqe *s)
+{
+	if (s->len > UBOE_MAX_SLICE)
+		ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+}
+
+static void ubp_sqe_reduce(struct ubp_sqe *s)
+{
+	u32 size = ubp_reduce_size(s->ud_type, s->ud_op);
+
+	s->needs |= UB_CAP_REDUCE;
+	if (!size || s->addr & (size - 1))
+		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+	else if (s->len & (size - 1) || s->len > UB_MTU_MAX)
+		ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+}
+
+/* User data, once operation and length are known */
+static void ubp_sqe_user_data(const union ubp_raw *r, u8 rule, struct ubp_sqe *s)
+{
+	u32 udf = le32_to_cpu(r->sqe.udf);
+	u32 cls = UBP_GET(UBOE_UDF_CLASS, udf);
+
+	s->ud = le32_to_cpu(r->w[0]) & UBOE_SQE_UDF;
+	s->ud_type = (u8)UBP_GET(UBOE_UDF_TYPE, udf);
+	s->ud_op = (u8)UBP_GET(UBOE_UDF_OP, udf);
+	if (s->status || (!s->ud && rule != UBP_UDF_ATOMIC))
+		return;
+	if (s->ud && rule == UBP_UDF_REDUCE && cls == UBOE_UDF_REDUCE)
+		ubp_sqe_reduce(s);
+	else if (!s->ud || rule != UBP_UDF_ATOMIC || cls != UBOE_UDF_ATOMIC || s->ud_type ||
+		 s->ud_op > UBOE_UDF_UMIN)
+		ubp_sqe_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+}
+
 void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *s)
 {
-	static const struct ubp_sqe_rule none = { UBP_K_BAD, UBOE_SQE_CTRL, 0, 0 };
+	static const struct ubp_sqe_rule none = { UBP_K_BAD, UBOE_SQE_CTRL, 0, 0, 0 };
 	const struct ubp_sqe_rule *rule;
 	u32 i, need, inl_len;
 	union ubp_raw raw;
@@ -162,6 +244,9 @@ void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *
 	s->sub = 0;
 	s->len = 0;
 	s->imm = 0;
+	s->needs = 0;
+	s->store_add = false;
+	s->ud = false;
 	ubp_sqe_control(&raw, s);
 	rule = s->op < ARRAY_SIZE(ubp_sqe_rules) ? &ubp_sqe_rules[s->op] : &none;
 	s->kind = rule->kind;
@@ -189,4 +274,7 @@ void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *
 	s->nbb = (u8)need;
 	ubp_sqe_extra(&raw, s);
 	ubp_sqe_payload(&raw, rule, inl_len, s);
+	if (s->store_add)
+		ubp_sqe_one_slice(s);
+	ubp_sqe_user_data(&raw, rule->udf, s);
 }

@@ -41,6 +41,11 @@ struct ubp_sqe {
 	u8 rmt_type; /* enum uboe_rmt_type */
 	u8 rmt_eid[16];
 	u32 tp_id;
+	bool ud; /* it has user data: @ud_op and, of a reduce, @ud_type */
+	u8 ud_type;
+	u8 ud_op;
+	bool store_add; /* a Write whose @imm is to be added once it is done */
+	u32 needs; /* enum ub_cap: what the peer must know */
 	u32 len;
 	u32 rmt_id; /* remote TokenID, or jetty */
 	u32 token;
@@ -48,7 +53,7 @@ struct ubp_sqe {
 	u64 imm;
 	u32 imm_jetty;
 	u32 imm_token;
-	u32 ntf_token_id; /* Write with notify; @imm is what it stores */
+	u32 ntf_token_id; /* Write with notify, with store add; @imm is the value */
 	u32 ntf_token;
 	u64 ntf_addr;
 	u8 operand[32];

@@ -40,6 +40,7 @@ struct ubp_msg {
 	bool retry;
 	bool issued;
 	bool answered;
+	bool in_two; /* the first half of what will be two requests, see ubp_ini_adapt() */
 };
 
 /* A request that will be answered with data */
@@ -126,6 +127,20 @@ bool ubp_ini_more(struct ubp_tp *tp, const struct ubp_txd *d);
 void ubp_ini_headers(struct ubp_tp *tp, const struct ubp_txd *d, struct ubp_ta *h);
 bool ubp_ini_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len);
 void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta);
+/* ubp_ini_op.c */
+
+/*
+ * Fits a message to what the peer has announced: it fails when that knows no
+ * reduce; a Write with store add is made a Write, and by ubp_ini_second_half()
+ * an Atomic store once that is acknowledged.
+ */
+void ubp_ini_adapt(struct ubp_jetty *j, struct ubp_msg *m);
+void ubp_ini_second_half(struct ubp_msg *m);
+/* UDETAH of a message that has one */
+u32 ubp_ini_user_data(const struct ubp_tp *tp, const struct ubp_msg *m);
+/* What an answer brought: into local memory, or in a Read with reduce together with it */
+bool ubp_ini_store(struct ubp_jetty *j, const struct ubp_msg *m, u32 off, const u8 *src, u32 len);
+
 /* Give up everything with flush completions; the caller set the state */
 void ubp_ini_flush(struct ubp_jetty *j);
 /* The oldest work fails with this status, the rest is flushed */
@@ -145,12 +160,13 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 /* Entry of the RC table, and its index mask */
 struct ubp_rce *ubp_rsp_entry(const struct ubp_tp *tp, u32 i);
 u32 ubp_rsp_mask(const struct ubp_tp *tp);
-/* Is there such a request? Execute one packet of it, for jetty @rsp.j. May it go on so? */
-bool ubp_rsp_can(u8 op);
-bool ubp_rsp_run(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta);
+/* May a message go on with this opcode? */
 bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op);
 /* Flush a half-received Send */
 void ubp_rsp_flush(struct ubp_jetty *j);
+
+/* ubp_atomic.c: a UDETAH as this channel's ends understand it */
+u32 ubp_ud_wire(const struct ubp_tp *tp, u32 cls, u32 type, u32 op);
 
 /* Doorbell word and kick flags of a jetty page */
 static inline u32 ubp_jetty_pi(const struct ubp_jetty *j)

@@ -249,6 +249,8 @@ struct host::ops {
 	static void engine_later(ubp_jetty *j) { home(ubp_jetty_dev(j))->later(j); }
 	static void jfc_event(ubp_jfc *jfc) { home(jfc->dev)->jfc_fired(jfc); }
 
+	static void jfc_timer(ubp_dev *d, u32 id, u64 when) { home(d)->set_jfc_timer(id, when); }
+
 	static void event(ubp_dev *d, u32 type, u32 sub, u32 num)
 	{
 		home(d)->happened({ type, sub, num });
@@ -282,6 +284,7 @@ struct host::ops {
 		.timer_cancel = timer_cancel,
 		.engine_later = engine_later,
 		.jfc_event = jfc_event,
+		.jfc_timer = jfc_timer,
 		.event = event,
 		.share_wanted = share_wanted,
 	};
@@ -414,6 +417,16 @@ unsigned host::run_timers()
 		timers_.erase(tpn);
 		if (ubp_tp *tp = ubp_tp_find(&dev_, tpn))
 			ubp_timer(tp);
+	}
+	for (auto it = jfc_timers_.begin(); it != jfc_timers_.end();) {
+		const std::uint32_t id = it->first;
+
+		if (it->second > now()) {
+			++it;
+			continue;
+		}
+		it = jfc_timers_.erase(it);
+		ubp_jfc_timer(&dev_, id);
 	}
 	return static_cast<unsigned>(due.size());
 }

@@ -177,6 +177,7 @@ class host
 	virtual void set_timer(ubp_tp *tp, std::uint64_t when);
 	virtual void cancel_timer(ubp_tp *tp);
 	virtual void later(ubp_jetty *jetty) { turns_.push_back(ubp_jetty_id(jetty)); }
+	virtual void set_jfc_timer(std::uint32_t id, std::uint64_t when) { jfc_timers_[id] = when; }
 	virtual void jfc_fired(ubp_jfc *jfc) { jfc_events_.push_back(ubp_jfc_id(jfc)); }
 	virtual void happened(const event &e) { events_.push_back(e); }
 
@@ -197,6 +198,7 @@ class host
 	std::vector<void *> garbage_;
 	std::vector<packet> out_;
 	std::map<std::uint32_t, std::uint64_t> timers_; /* by TPN */
+	std::map<std::uint32_t, std::uint64_t> jfc_timers_;
 	std::vector<std::uint32_t> turns_;
 	std::vector<event> events_;
 	std::vector<std::pair<address, address>> wanted_; /* shared channels: ours, the peer's */

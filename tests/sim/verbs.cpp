@@ -10,13 +10,16 @@ extern "C" {
 namespace ubsim
 {
 
-jfc::jfc(host &h, std::uint32_t id, unsigned shift)
+jfc::jfc(host &h, std::uint32_t id, unsigned shift, const jfc_options &opt)
 	: h_(h), id_(id), shift_(shift), ring_(h.alloc_dma(sizeof(uboe_cqe) << shift)),
 	  rec_(h.alloc_dma(sizeof(uboe_jfc_rec)))
 {
 	uboe_jfc_ctx ctx{};
 
 	ctx.shift = static_cast<std::uint8_t>(shift);
+	ctx.flags = opt.flags;
+	ctx.moderate_count = opt.moderate_count;
+	ctx.moderate_period = opt.moderate_period;
 	ctx.base = ring_.bus;
 	ctx.rec = rec_.bus;
 	[[maybe_unused]] int err = h_.create(UBOE_MBOX_JFC, id_, ctx);
@@ -237,10 +240,23 @@ shape shape_of(std::uint8_t op)
 {
 	if (op >= UBOE_SQE_CAS && op <= UBOE_SQE_FXOR)
 		return { UBOE_SQE_CTRL, true };
-	return { op == UBOE_SQE_WRITE_NOTIFY ? UBOE_SQE_CTRL_NOTIFY :
-		 op == UBOE_SQE_WRITE_IMM    ? UBOE_SQE_CTRL_IMM :
-					       UBOE_SQE_CTRL,
+	return { op == UBOE_SQE_WRITE_NOTIFY || op == UBOE_SQE_WRITE_STOREADD2 ?
+			 UBOE_SQE_CTRL_NOTIFY :
+		 op == UBOE_SQE_WRITE_IMM ? UBOE_SQE_CTRL_IMM :
+					    UBOE_SQE_CTRL,
 		 false };
+}
+
+/* The part of a Write with store add that its one-block form has otherwise */
+void put_store_add(std::uint8_t *raw, const send_wr &wr)
+{
+	auto *q = reinterpret_cast<uboe_sqe_storeadd1 *>(raw);
+
+	q->eid = 0;
+	q->token = wr.rkey & 0xfff;
+	q->addr = wr.remote;
+	q->counter = wr.notify;
+	q->data = wr.imm;
 }
 } /* namespace */
 
@@ -263,7 +279,7 @@ std::uint32_t rc::put(const send_wr &wr)
 	q->w0 = (pi_ & UBOE_SQE_IDX) | UBP_PUT(UBOE_SQE_ORDER, std::uint32_t(wr.order)) |
 		(wr.fence ? UBOE_SQE_FENCE : 0) | (wr.solicited ? UBOE_SQE_SOLICITED : 0) |
 		(wr.signaled ? UBOE_SQE_CQE : 0) | (wr.inl ? UBOE_SQE_INLINE : 0) |
-		(wr.token_en ? UBOE_SQE_TOKEN_EN : 0);
+		(wr.token_en ? UBOE_SQE_TOKEN_EN : 0) | (wr.udf ? UBOE_SQE_UDF : 0);
 	q->w0 |= UBP_PUT(UBOE_SQE_RMT_TYPE, std::uint32_t(wr.rmt_type));
 	q->w1 = UBP_PUT(UBOE_SQE_OPCODE, std::uint32_t(wr.op)) | wr.hint |
 		(wr.inl ? UBP_PUT(UBOE_SQE_INLINE_LEN, std::uint32_t(wr.data.size())) : 0);
@@ -273,11 +289,14 @@ std::uint32_t rc::put(const send_wr &wr)
 	std::memcpy(q->rmt_eid, wr.rmt.b.data(), 16);
 	q->rmt_token = wr.op <= UBOE_SQE_SEND_INV ? wr.token : wr.rkey & 0xfff;
 	q->addr = wr.op == UBOE_SQE_SEND_IMM || wr.op == UBOE_SQE_SEND_INV ? wr.imm : wr.remote;
-	if (wr.op == UBOE_SQE_WRITE_IMM) {
+	q->udf = wr.ud;
+	if (wr.op == UBOE_SQE_WRITE_STOREADD1) {
+		put_store_add(raw, wr);
+	} else if (wr.op == UBOE_SQE_WRITE_IMM) {
 		const uboe_sqe_imm im{ wr.imm, wr.imm_jetty, wr.token };
 
 		std::memcpy(raw + UBOE_SQE_CTRL, &im, sizeof(im));
-	} else if (wr.op == UBOE_SQE_WRITE_NOTIFY) {
+	} else if (wr.op == UBOE_SQE_WRITE_NOTIFY || wr.op == UBOE_SQE_WRITE_STOREADD2) {
 		const uboe_sqe_notify n{ wr.notify_key >> 12, wr.notify_key & 0xfff, wr.notify,
 					 wr.imm, 0 };
 

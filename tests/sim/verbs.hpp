@@ -25,6 +25,20 @@ constexpr std::uint32_t make_key(std::uint32_t id, std::uint32_t token)
 	return id << 12 | token;
 }
 
+/* An operand of an atomic, up to 16 bytes */
+__extension__ using wide = unsigned __int128;
+
+/* The user data of a Write or Read with reduce, and of an atomic store or load */
+constexpr std::uint32_t reduce(std::uint32_t type, std::uint32_t code)
+{
+	return UBOE_UDF_REDUCE | type << 8 | code << 12;
+}
+
+constexpr std::uint32_t sub_op(std::uint32_t code)
+{
+	return UBOE_UDF_ATOMIC | code << 12;
+}
+
 /* A work request for the send queue */
 struct send_wr {
 	std::uint8_t op = UBOE_SQE_NOP;
@@ -37,13 +51,15 @@ struct send_wr {
 	bytes data = {}; /* inline */
 	std::uint64_t remote = 0;
 	std::uint32_t rkey = 0;
-	std::uint64_t imm = 0; /* with notify: what is stored */
-	std::uint64_t notify = 0; /* with notify: where, */
+	std::uint64_t imm = 0; /* with notify: what is stored; with store add: added */
+	std::uint64_t notify = 0; /* with notify, store add: where, */
 	std::uint32_t notify_key = 0; /* by this key */
 	bool token_en = true;
 	std::uint32_t token = 0; /* Sends: of the peer's jetty */
-	std::uint64_t swap = 0; /* CAS: new value; others: the operand */
-	std::uint64_t compare = 0;
+	wide swap = 0; /* CAS: new value; others: the operand */
+	wide compare = 0;
+	bool udf = false;
+	std::uint32_t ud = 0;
 	/* where it goes, when the jetty has no connection */
 	address rmt = {};
 	std::uint8_t rmt_type = 0;
@@ -53,10 +69,16 @@ struct send_wr {
 	std::uint32_t tpn = 0; /* RM: over this channel */
 };
 
+struct jfc_options {
+	std::uint8_t flags = 0;
+	std::uint16_t moderate_count = 0;
+	std::uint16_t moderate_period = 0;
+};
+
 class jfc
 {
       public:
-	jfc(host &h, std::uint32_t id, unsigned shift);
+	jfc(host &h, std::uint32_t id, unsigned shift, const jfc_options &opt = {});
 	~jfc();
 	jfc(const jfc &) = delete;
 	jfc &operator=(const jfc &) = delete;

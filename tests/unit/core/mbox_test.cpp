@@ -137,8 +137,7 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
 			if (!known)
 				want = -EOPNOTSUPP;
-			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_JFC ||
-					       obj == UBOE_MBOX_SEG))
+			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_SEG))
 				want = -EOPNOTSUPP;
 			else if (verb == 7)
 				want = -ENOENT;
@@ -156,7 +155,7 @@ TEST_F(Mbox, LengthsAreExact)
 		bool modify;
 	} rows[] = {
 		{ UBOE_MBOX_JETTY, 256, true }, { UBOE_MBOX_RCT, 64, false },
-		{ UBOE_MBOX_JFC, 128, false },	{ UBOE_MBOX_JFR, 128, true },
+		{ UBOE_MBOX_JFC, 128, true },	{ UBOE_MBOX_JFR, 128, true },
 		{ UBOE_MBOX_TP, 128, true },	{ UBOE_MBOX_SEG, 128, false },
 	};
 
@@ -183,9 +182,9 @@ TEST_F(Mbox, JfcRefusals)
 
 	for (u8 s : { 0, 5, 21, 32, 64, 255 })
 		refuses<ctx>(o, 1, jfc(), -EINVAL, [s](ctx &c) { c.shift = s; });
-	refuses<ctx>(o, 1, jfc(), -EOPNOTSUPP, [](ctx &c) { c.flags = 1; });
-	refuses<ctx>(o, 1, jfc(), -EOPNOTSUPP, [](ctx &c) { c.moderate_count = 1; });
-	refuses<ctx>(o, 1, jfc(), -EOPNOTSUPP, [](ctx &c) { c.moderate_period = 1; });
+	refuses<ctx>(o, 1, jfc(), -EOPNOTSUPP, [](ctx &c) { c.flags = 2; });
+	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.moderate_count = 1024; });
+	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.moderate_period = 1; });
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.base = 0; });
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [this](ctx &c) { c.base = ring.bus + ring.len - 64; });
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.base = ~0ull; });

@@ -83,15 +83,16 @@ struct end {
 	host h;
 	address self;
 	ubsim::jfc tx{ h, 1, 8 };
-	ubsim::jfc rx{ h, 2, 8 };
+	ubsim::jfc rx;
 	ubsim::jfr r{ h, 1, 6, 1, pd };
 	ubsim::memory m;
 	std::unique_ptr<ubsim::rc> q;
 	std::uint32_t id;
 
 	end(address a, std::uint32_t jetty, const ubp_config &cfg = ubsim::host::small_config(),
-	    const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18)
-		: h(cfg), self(a), m(0x10000, room, 12), id(jetty)
+	    const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18,
+	    const ubsim::jfc_options &recv = {})
+		: h(cfg), self(a), rx(h, 2, 8, recv), m(0x10000, room, 12), id(jetty)
 	{
 		h.register_memory(seg_id, seg_token, pd, access_all, m);
 		q = std::make_unique<ubsim::rc>(h, jetty, tx, rx, r, opt);
@@ -131,8 +132,10 @@ struct pair {
 	end b;
 
 	explicit pair(bool v6 = false, const ubp_config &cfg = ubsim::host::small_config(),
-		      const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18)
-		: a(addr(v6, 1), 0x101, cfg, opt, room), b(addr(v6, 2), 0x202, cfg, opt, room)
+		      const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18,
+		      const ubsim::jfc_options &recv = {})
+		: a(addr(v6, 1), 0x101, cfg, opt, room, recv),
+		  b(addr(v6, 2), 0x202, cfg, opt, room, recv)
 	{
 	}
 
