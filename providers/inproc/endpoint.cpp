@@ -161,6 +161,11 @@ struct Endpoint::Ops {
 		static_cast<Sink *>(ubp_jfc_home(jfc))->completion(ubp_jfc_id(jfc));
 	}
 
+	static void jfc_timer(ubp_dev *d, u32 id, u64 when)
+	{
+		home(d)->jfc_timers_.emplace(when, id);
+	}
+
 	static void event(ubp_dev *d, u32 type, u32 sub, u32 num)
 	{
 		u32 object = UBOE_MBOX_JETTY;
@@ -200,6 +205,7 @@ struct Endpoint::Ops {
 		.timer_cancel = timer_cancel,
 		.engine_later = engine_later,
 		.jfc_event = jfc_event,
+		.jfc_timer = jfc_timer,
 		.event = event,
 		.share_wanted = share_wanted,
 	};
@@ -409,7 +415,7 @@ void Endpoint::receive()
 
 bool Endpoint::run_timers()
 {
-	if (timers_.empty())
+	if (timers_.empty() && jfc_timers_.empty())
 		return false;
 	const u64 now = monotonic_ns();
 	bool any = false;
@@ -419,6 +425,13 @@ bool Endpoint::run_timers()
 
 		timers_.erase(timers_.begin());
 		ubp_timer(tp);
+		any = true;
+	}
+	while (!jfc_timers_.empty() && jfc_timers_.begin()->first <= now) {
+		const u32 id = jfc_timers_.begin()->second;
+
+		jfc_timers_.erase(jfc_timers_.begin());
+		ubp_jfc_timer(&dev_, id);
 		any = true;
 	}
 	return any;
@@ -473,7 +486,8 @@ u64 Endpoint::next_due() const
 {
 	if (!later_.empty() || !wanted_.empty())
 		return 0;
-	const u64 due = timers_.empty() ? never : timers_.begin()->first;
+	const u64 due = std::min(timers_.empty() ? never : timers_.begin()->first,
+				 jfc_timers_.empty() ? never : jfc_timers_.begin()->first);
 
 	return starved_.empty() ? due : std::min(due, monotonic_ns() + ns_per_ms);
 }

@@ -39,6 +39,19 @@ struct Cqe {
 	JettyId local() const { return JettyId{w1 >> 16 | (w2 & UBOE_CQE_ID_HI) << 16}; }
 	u32 remote() const { return (w2 & UBOE_CQE_RMT_ID) >> 4; }
 	u32 bytes() const { return le(raw->byte_cnt); }
+	/// Data of a short Send that are here and not in the buffer: bytes() of them,
+	/// as far as a CQE has room; nothing otherwise.
+	std::span<const std::byte> inline_data() const
+	{
+		const bool imm = opcode() != UBOE_CQE_RX_SEND;
+		const void *at = imm ? static_cast<const void *>(raw->inline_data) :
+				       static_cast<const void *>(&raw->imm_lo);
+
+		if (!is_recv() || !(w0 & UBOE_CQE_INLINE))
+			return {};
+		return {static_cast<const std::byte *>(at),
+			std::min(bytes(), imm ? UBOE_MAX_CQE_INLINE_IMM : UBOE_MAX_CQE_INLINE)};
+	}
 	u32 imm_lo() const { return le(raw->imm_lo); }
 	u32 imm_hi() const { return le(raw->imm_hi); }
 };

@@ -93,6 +93,17 @@ public:
 	/// Shows all appended receives to the device. Under lock().
 	void publish() { store_release(&rec_->pi, pi_); }
 
+	/// Elements of a posted receive. Before complete(), by who calls that.
+	std::span<const uboe_sge> elements(Slot slot) const
+	{
+		const u32 n = static_cast<u32>(slot);
+
+		if (n >= geometry_.depth)
+			return {};
+		return {reinterpret_cast<const uboe_sge *>(slots_ + n * geometry_.slot_bytes()),
+			geometry_.sges()};
+	}
+
 	/// The receive in @p slot has completed: its id, and the slot is free again.
 	/// Nothing for a slot that was not posted: the caller ignores the completion.
 	std::optional<u64> complete(Slot slot)

@@ -28,9 +28,13 @@ enum class Op : u8 {
 	fand,
 	f_or,
 	fxor,
-	nop
+	nop,
+	store,
+	load,
+	store_add1,
+	store_add2
 };
-inline constexpr u32 op_count = 15;
+inline constexpr u32 op_count = 19;
 inline constexpr u32 verbs_op_count = 8;
 
 /// One row: how an operation is encoded and what it may carry.
@@ -61,6 +65,12 @@ inline constexpr OpTraits op_traits[op_count] = {
 	{UBOE_SQE_FOR, UBOE_SQE_CTRL, 1, 0, true, 1},
 	{UBOE_SQE_FXOR, UBOE_SQE_CTRL, 1, 0, true, 1},
 	{UBOE_SQE_NOP, UBOE_SQE_CTRL, 0, 0, false, 0},
+	{UBOE_SQE_STORE, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_LOAD, UBOE_SQE_CTRL, 1, 0, true, 1},
+	{UBOE_SQE_WRITE_STOREADD1, UBOE_SQE_CTRL, UBOE_MAX_SGE_STOREADD, UBOE_MAX_INLINE_STOREADD1,
+	 true, 0},
+	{UBOE_SQE_WRITE_STOREADD2, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_STOREADD,
+	 UBOE_MAX_INLINE_STOREADD2, true, 0},
 };
 
 constexpr const OpTraits &traits(Op op)
@@ -81,7 +91,7 @@ constexpr u32 max_blocks(Op op, u32 sge, u32 inline_bytes)
 	const OpTraits &t = traits(op);
 
 	if (t.operands)
-		return blocks_of(UBOE_SQE_ATOMIC_DATA + 8u * t.operands);
+		return blocks_of(UBOE_SQE_ATOMIC_DATA + 16u * t.operands);
 	return blocks_of(t.ctrl + std::max(std::min<u32>(sge, t.max_sge) * UBOE_SGE_SIZE,
 					   std::min<u32>(inline_bytes, t.max_inline)));
 }
@@ -120,12 +130,15 @@ struct WorkRequest {
 	u64 wr_id = 0;
 	u64 imm = 0; // SEND_IMM, WRITE_IMM: as it goes over the wire; WRITE_NOTIFY: stored
 	RemoteKey key; // SEND_INV: what to invalidate
-	RemoteKey notify_key; // WRITE_NOTIFY
+	RemoteKey notify_key; // WRITE_NOTIFY; store add: of the counter, to which imm is added
 	u64 notify_addr = 0;
 	u64 remote_addr = 0;
-	u32 operand_bytes = 8; // atomics: 4 or 8
+	u32 operand_bytes = 8; // atomics: 4, 8 or, CAS, 16
 	u64 operand[2] = {}; // CAS: swap, compare; others: one
 	const SqeParams *target = nullptr; // null: the queue's peer
+	u64 operand_high[2] = {}; // of 16 bytes, the upper half
+	bool has_udf = false; // reduce, atomic store and load
+	u32 udf = 0;
 };
 
 /// Shape of a request that passed its checks.
@@ -195,13 +208,23 @@ inline void put_extra(std::byte *to, const WorkRequest &wr, const SqeParams &par
 		put64(to, wr.imm);
 		put32(to + 8, params.remote_jetty);
 		put32(to + 12, params.remote_token);
-	} else if (wr.op == Op::write_notify) {
+	} else if (wr.op == Op::write_notify || wr.op == Op::store_add2) {
 		put32(to, wr.notify_key.id);
 		put32(to + 4, wr.notify_key.value);
 		put64(to + 8, wr.notify_addr);
 		put64(to + 16, wr.imm);
 		put64(to + 24, 0);
 	}
+}
+
+/// The short Write with store add has a control part of its own behind word 3.
+inline void put_store_add1(std::byte *to, const WorkRequest &wr)
+{
+	put32(to + offsetof(uboe_sqe_storeadd1, eid), 0);
+	put32(to + offsetof(uboe_sqe_storeadd1, token), wr.key.value);
+	put64(to + offsetof(uboe_sqe_storeadd1, addr), wr.remote_addr);
+	put64(to + offsetof(uboe_sqe_storeadd1, counter), wr.notify_addr);
+	put64(to + offsetof(uboe_sqe_storeadd1, data), wr.imm);
 }
 
 /// The 64-bit word whose meaning depends on the operation.
@@ -242,13 +265,19 @@ inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &p
 		w0 |= UBOE_SQE_COMP_ORDER;
 	if (t.one_sided ? wr.key.has_value : params.has_token)
 		w0 |= UBOE_SQE_TOKEN_EN;
+	if (wr.has_udf)
+		w0 |= UBOE_SQE_UDF;
 	put32(to, w0);
 	put32(to + 4, u32{wr.hint} | u32{t.opcode} << 8 | inline_len << 22);
 	put32(to + 8, sges << 24 | params.channel);
 	put32(to + 12, t.one_sided ? wr.key.id : params.remote_jetty);
+	if (wr.op == Op::store_add1) {
+		put_store_add1(to, wr);
+		return;
+	}
 	std::memcpy(to + 16, params.remote_eid, sizeof(params.remote_eid));
 	put32(to + 32, t.one_sided ? wr.key.value : params.remote_token);
-	put32(to + 36, 0);
+	put32(to + 36, wr.udf);
 	put64(to + 40, address_word(wr));
 	put_extra(to + UBOE_SQE_CTRL, wr, params);
 }
@@ -269,9 +298,9 @@ template <class S> void put_sges(std::byte *to, const WorkRequest &wr, std::span
 		p += UBOE_SGE_SIZE;
 	}
 	for (u32 i = 0; i < t.operands; ++i) {
-		const u64 v = le(wr.operand[i]);
+		const u64 v[2] = {le(wr.operand[i]), le(wr.operand_high[i])};
 
-		std::memcpy(to + UBOE_SQE_ATOMIC_DATA + wr.operand_bytes * i, &v, wr.operand_bytes);
+		std::memcpy(to + UBOE_SQE_ATOMIC_DATA + wr.operand_bytes * i, v, wr.operand_bytes);
 	}
 }
 

@@ -5,6 +5,7 @@
 // themselves and moves the data. Errors are positive errno values.
 #pragma once
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
@@ -100,6 +101,13 @@ public:
 	virtual ~Backend() = default;
 
 	virtual int create_jfc(u32 depth, CompletionRing &out) = 0;
+	/// Short Sends arrive in the CQE.
+	virtual int create_inline_jfc(u32, CompletionRing &) { return EOPNOTSUPP; }
+	/// Moderation of events; mask of UBOE_CM_*.
+	virtual int moderate_jfc(u32, u16 /*count*/, u16 /*period_us*/, u32 /*mask*/)
+	{
+		return EOPNOTSUPP;
+	}
 	virtual void destroy_jfc(const CompletionRing &r) = 0;
 	virtual int create_jfr(const ReceiveSpec &spec, ReceiveRing &out) = 0;
 	/// Event when fewer receives than @p limit are posted; 0: none.
@@ -139,6 +147,9 @@ public:
 	/// A program is about to sleep until a completion event.
 	virtual void park() = 0;
 };
+
+/// Largest operand of a compare and swap at the in-process device.
+u32 inproc_max_cas();
 
 /// The in-process device at @p address.
 int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out);

@@ -61,7 +61,8 @@ urma_jfc_t *create(Context &c, const urma_jfc_cfg_t &cfg)
 	CompletionRing ring;
 	Child child(c);
 
-	if (int err = c.backend->create_jfc(cfg.depth, ring)) {
+	if (int err = cfg.flag.bs.jfc_inline ? c.backend->create_inline_jfc(cfg.depth, ring) :
+					       c.backend->create_jfc(cfg.depth, ring)) {
 		URMA_FAILED(err, "%s", std::strerror(err));
 		return nullptr;
 	}
@@ -93,10 +94,6 @@ bool check(const Context &c, const urma_jfc_cfg_t &cfg)
 		URMA_FAILED(EINVAL, "ceqn %u: there is one completion vector", cfg.ceqn);
 		return false;
 	}
-	if (cfg.flag.bs.jfc_inline) {
-		URMA_FAILED(EOPNOTSUPP, "flag.jfc_inline: not supported");
-		return false;
-	}
 	const Jfce *jfce = Handles<Jfce>::check(cfg.jfce);
 
 	if (cfg.jfce && (!jfce || &jfce->context != &c)) {
@@ -104,6 +101,12 @@ bool check(const Context &c, const urma_jfc_cfg_t &cfg)
 		return false;
 	}
 	return true;
+}
+
+constexpr bool is_period(u32 us)
+{
+	return !us ||
+	       (us >= 4 && us <= 16384 && std::has_single_bit(us) && std::countr_zero(us) % 2 == 0);
 }
 
 /// Waits; milliseconds that are left, 0 when the time is over, -1: for ever.
@@ -189,11 +192,25 @@ urma_jfc_t *urma_create_jfc(urma_context_t *ctx, urma_jfc_cfg_t *jfc_cfg)
 
 urma_status_t urma_modify_jfc(urma_jfc_t *jfc, urma_jfc_attr_t *attr)
 {
-	if (!Handles<Jfc>::check(jfc) || !attr)
-		return URMA_FAILED(URMA_EINVAL, "%s", attr ? "jfc: not a JFC" : "attr: null");
-	if ((attr->mask & JFC_MODERATE_COUNT && attr->moderate_count > 1) ||
-	    (attr->mask & JFC_MODERATE_PERIOD && attr->moderate_period))
-		return URMA_FAILED(EOPNOTSUPP, "events are not moderated by this device");
+	Jfc *q = Handles<Jfc>::check(jfc);
+
+	if (!q || !attr)
+		return URMA_FAILED(URMA_EINVAL, "%s", q ? "attr: null" : "jfc: not a JFC");
+	if (attr->mask & ~(JFC_MODERATE_COUNT | JFC_MODERATE_PERIOD))
+		return URMA_FAILED(URMA_EINVAL, "mask 0x%x: unknown attributes", attr->mask);
+	if (attr->mask & JFC_MODERATE_COUNT && attr->moderate_count > UBOE_MAX_MODERATE)
+		return URMA_FAILED(URMA_EINVAL, "moderate_count %u: at most %u",
+				   attr->moderate_count, UBOE_MAX_MODERATE);
+	if (attr->mask & JFC_MODERATE_PERIOD && !is_period(attr->moderate_period))
+		return URMA_FAILED(URMA_EINVAL,
+				   "moderate_period %u: 0 or a power of 4 from 4 to 16384",
+				   attr->moderate_period);
+	const uboe::u32 mask = (attr->mask & JFC_MODERATE_COUNT ? UBOE_CM_COUNT : 0) |
+			       (attr->mask & JFC_MODERATE_PERIOD ? UBOE_CM_PERIOD : 0);
+
+	if (int err = q->context.backend->moderate_jfc(q->memory.id, attr->moderate_count,
+						       attr->moderate_period, mask))
+		return URMA_FAILED(err, "events are not moderated by this device");
 	return URMA_SUCCESS;
 }
 

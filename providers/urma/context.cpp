@@ -89,7 +89,8 @@ void Context::happened(u32 type, u32 sub, u32 number)
 		e.event_type = URMA_EVENT_JFC_ERR;
 		e.element.jfc = it->second;
 	} else if (type == UBOE_EV_JETTY &&
-		   (sub == UBOE_EV_SUB_ACCESS || sub == UBOE_EV_SUB_REQUEST)) {
+		   (sub == UBOE_EV_SUB_ACCESS || sub == UBOE_EV_SUB_REQUEST ||
+		    sub == UBOE_EV_SUB_JFS)) {
 		Sender *s = senders.find(JettyId{number});
 
 		if (!s)

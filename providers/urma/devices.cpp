@@ -155,6 +155,7 @@ urma_device_cap_t capabilities()
 
 	c.feature.bs.selective_retrans = 1;
 	c.feature.bs.uboe = 1;
+	c.feature.bs.jfc_inline = 1;
 	c.max_jfc = UBOE_MAX_JETTY;
 	c.max_jfs = UBOE_MAX_JETTY;
 	c.max_jfr = UBOE_MAX_JETTY;
@@ -171,7 +172,7 @@ urma_device_cap_t capabilities()
 	c.max_msg_size = UBOE_MAX_SLICE;
 	c.max_read_size = UBOE_MAX_MSG;
 	c.max_write_size = UBOE_MAX_MSG;
-	c.max_cas_size = 8;
+	c.max_cas_size = inproc_max_cas();
 	c.max_swap_size = 8;
 	c.max_fetch_and_add_size = 8;
 	c.max_fetch_and_sub_size = 8;

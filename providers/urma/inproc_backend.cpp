@@ -65,23 +65,20 @@ public:
 	{
 	}
 
-	int create_jfc(u32 depth, CompletionRing &out) override
+	int create_jfc(u32 depth, CompletionRing &out) override { return make_jfc(depth, 0, out); }
+
+	int create_inline_jfc(u32 depth, CompletionRing &out) override
+	{
+		return make_jfc(depth, UBOE_JFC_INLINE, out);
+	}
+
+	int moderate_jfc(u32 id, u16 count, u16 period_us, u32 mask) override
 	{
 		uboe_jfc_ctx ctx{};
-		const auto id = device_->completion_queues.take();
 
-		if (!id)
-			return ENOSPC;
-		out = {*id, ring_alloc(sizeof(uboe_cqe) * depth), ring_alloc(sizeof(uboe_jfc_rec))};
-		ctx.shift = static_cast<u8>(log2_pow2(depth));
-		ctx.base = bus(out.ring);
-		ctx.rec = bus(out.record);
-		int err = out.ring && out.record ? 0 : ENOMEM;
-		if (!err)
-			err = device_->create(UBOE_MBOX_JFC, *id, ctx, this);
-		if (err)
-			free_jfc(out);
-		return err;
+		ctx.moderate_count = count;
+		ctx.moderate_period = period_us;
+		return device_->modify(UBOE_MBOX_JFC, id, ctx, mask);
 	}
 
 	void destroy_jfc(const CompletionRing &r) override
@@ -329,6 +326,26 @@ private:
 		return group ? device_->modify(UBOE_MBOX_JGRP, group, ctx, UBOE_GM_JOIN) : 0;
 	}
 
+	int make_jfc(u32 depth, u8 flags, CompletionRing &out)
+	{
+		uboe_jfc_ctx ctx{};
+		const auto id = device_->completion_queues.take();
+
+		if (!id)
+			return ENOSPC;
+		out = {*id, ring_alloc(sizeof(uboe_cqe) * depth), ring_alloc(sizeof(uboe_jfc_rec))};
+		ctx.shift = static_cast<u8>(log2_pow2(depth));
+		ctx.flags = flags;
+		ctx.base = bus(out.ring);
+		ctx.rec = bus(out.record);
+		int err = out.ring && out.record ? 0 : ENOMEM;
+		if (!err)
+			err = device_->create(UBOE_MBOX_JFC, *id, ctx, this);
+		if (err)
+			free_jfc(out);
+		return err;
+	}
+
 	int make(const JettySpec &spec, const SendRing &r)
 	{
 		uboe_jetty_ctx ctx{};
@@ -417,6 +434,11 @@ private:
 };
 
 } // namespace
+
+u32 inproc_max_cas()
+{
+	return ubp_os_has_cas128() ? 16 : 8;
+}
 
 int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out)
 {

@@ -32,6 +32,7 @@
 namespace uboe::urma {
 
 struct Group;
+struct Segment;
 struct Jfc;
 struct Jfr;
 struct Sender;
@@ -95,9 +96,10 @@ struct Context : urma_context_t, Listener {
 	std::unique_ptr<Backend> backend;
 
 	std::atomic<u32> children{0}; // objects that belong to it
-	std::mutex tables; // serialises changes of the next two
+	std::mutex tables; // serialises changes of the next three
 	IdTable<Sender> senders; // jetties and JFSs, which share their numbers
 	IdTable<Jfr> targets; // JFRs that are targets by themselves
+	IdTable<Segment> segments; // local ones, by TokenID
 
 	std::mutex events; // guards the next four
 	std::deque<urma_async_event_t> pending;
@@ -243,6 +245,9 @@ struct Segment : urma_target_seg_t {
 	Context &context;
 	bool is_local = false;
 	u32 local_key = 0; // of SGEs
+	u64 va = 0; // of a local one: address that peers and SGEs use,
+	std::byte *memory = nullptr; // where that is, and how long
+	u64 length = 0;
 	RemoteKey remote; // of requests
 };
 

@@ -64,8 +64,32 @@ urma_cr_opcode_t opcode_of(const Cqe &c)
 	}
 }
 
+/// Puts data that came in the completion where the receive wants them. False: a
+/// segment has gone since.
+bool scatter(const Context &context, std::span<const uboe_sge> to, std::span<const std::byte> data)
+{
+	for (const uboe_sge &e : to) {
+		const std::size_t n = std::min<std::size_t>(data.size(), le(e.len));
+
+		if (!n)
+			continue;
+		const Segment *s = context.segments.find(JettyId{le(e.token) >> 12});
+		const u64 off = s ? le(e.va) - s->va : 0;
+
+		if (!s || off > s->length || n > s->length - off)
+			return false;
+		std::memcpy(s->memory + off, data.data(), n);
+		data = data.subspan(n);
+	}
+	return data.empty();
+}
+
 bool decode_receive(Jfr &jfr, const Cqe &c, urma_cr_t &cr)
 {
+	const auto data = c.inline_data();
+
+	if (!data.empty() && !scatter(jfr.context, jfr.queue.elements(Slot{c.entry()}), data))
+		cr.status = URMA_CR_LOC_ACCESS_ERR;
 	const auto user_ctx = jfr.queue.complete(Slot{c.entry()});
 
 	if (!user_ctx)

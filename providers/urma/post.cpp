@@ -3,19 +3,12 @@
 // Posting: work requests become send queue elements.
 #include <cstring>
 
+#include "extension.hpp"
 #include "objects.hpp"
-#include "sges.hpp"
 
 namespace uboe::urma {
 
 namespace {
-
-/// A request taken apart: what goes into the element, and its data.
-struct Request {
-	WorkRequest wr;
-	LocalSges local;
-	const urma_sg_t *inline_data = nullptr;
-};
 
 using Translate = int (*)(const urma_jfs_wr_t &, const Context &, Request &);
 
@@ -95,9 +88,11 @@ int read(const urma_jfs_wr_t &from, const Context &c, Request &r)
 	return r.local.gather(from.rw.dst, c);
 }
 
-int atomic(const urma_sge_t *remote, const urma_sge_t *local, const Context &c, Request &r)
+int atomic(const urma_sge_t *remote, const urma_sge_t *local, u32 most, const Context &c,
+	   Request &r)
 {
-	if (!remote || !local || (local->len != 4 && local->len != 8))
+	if (!remote || !local || (local->len != 4 && local->len != 8 && local->len != 16) ||
+	    local->len > most)
 		return EINVAL;
 	r.wr.operand_bytes = local->len;
 	if (int err = remote_side(*remote, r))
@@ -105,17 +100,44 @@ int atomic(const urma_sge_t *remote, const urma_sge_t *local, const Context &c, 
 	return r.local.add(*local, c);
 }
 
+/// An operand of 16 bytes is where @p addr says.
+int long_operand(u64 addr, u32 i, Request &r)
+{
+	if (!addr)
+		return EINVAL;
+	std::memcpy(&r.wr.operand[i], reinterpret_cast<const void *>(addr), 8);
+	std::memcpy(&r.wr.operand_high[i], reinterpret_cast<const std::byte *>(addr) + 8, 8);
+	return 0;
+}
+
 int cas(const urma_jfs_wr_t &from, const Context &c, Request &r)
 {
+	if (int err = atomic(from.cas.dst, from.cas.src, 16, c, r))
+		return err;
+	if (r.wr.operand_bytes == 16) {
+		const int err = long_operand(from.cas.swap_addr, 0, r);
+		return err ? err : long_operand(from.cas.cmp_addr, 1, r);
+	}
 	r.wr.operand[0] = from.cas.swap_data;
 	r.wr.operand[1] = from.cas.cmp_data;
-	return atomic(from.cas.dst, from.cas.src, c, r);
+	return 0;
+}
+
+int store(const urma_sge_t *remote, Request &r)
+{
+	if (!remote || (remote->len != 4 && remote->len != 8))
+		return EINVAL;
+	r.wr.operand_bytes = remote->len;
+	r.local.add_length(remote->len);
+	return remote_side(*remote, r);
 }
 
 int fetch(const urma_jfs_wr_t &from, const Context &c, Request &r)
 {
 	r.wr.operand[0] = from.faa.operand;
-	return atomic(from.faa.dst, from.faa.src, c, r);
+	if (is_store(from))
+		return store(from.faa.dst, r);
+	return atomic(from.faa.dst, from.faa.src, 8, c, r);
 }
 
 int nop(const urma_jfs_wr_t &, const Context &, Request &)
@@ -162,12 +184,18 @@ u8 flags_of(const urma_jfs_wr_flag_t &f)
 		(f.bs.solicited_enable ? wr_solicited : 0) | (f.bs.comp_order ? wr_ordered : 0));
 }
 
-/// A native Send is one transport message (seed 003 4.3).
+bool is_one_slice(Op op)
+{
+	return op == Op::send || op == Op::send_imm || op == Op::send_inv || op == Op::store_add1 ||
+	       op == Op::store_add2;
+}
+
+/// A native Send is one transport message, and so is a Write with store add.
 bool too_long(Op op, const LocalSges &sges)
 {
 	u64 total = 0;
 
-	if (op != Op::send && op != Op::send_imm && op != Op::send_inv)
+	if (!is_one_slice(op))
 		return false;
 	for (const LocalSge &s : sges.span())
 		total += s.length;
@@ -217,8 +245,11 @@ int append(Sender &j, const urma_jfs_wr_t &from, const char *&why)
 	r.wr.wr_id = from.user_ctx;
 	if (int err = row->translate(from, j.context, r))
 		return err;
+	if (from.flag.bs.has_drv_ext)
+		if (int err = extend(from, r))
+			return err;
 	if (!r.inline_data)
-		return too_long(row->op, r.local) ? EINVAL : j.queue.append(r.wr, r.local.span());
+		return too_long(r.wr.op, r.local) ? EINVAL : j.queue.append(r.wr, r.local.span());
 	return j.queue.append_inline(
 		r.wr, std::span<const urma_sge_t>(r.inline_data->sge, r.inline_data->num_sge),
 		[](const urma_sge_t &s) { return reinterpret_cast<const void *>(s.addr); },

@@ -128,6 +128,14 @@ Segment *register_under(Context &c, const urma_seg_cfg_t &cfg, TokenId &t)
 	s->token_id = &t;
 	s->local_key = t.number << 12 | (spec.token & 0xfff);
 	s->remote = {t.number, spec.token, spec.needs_token};
+	s->va = spec.va;
+	s->memory = static_cast<std::byte *>(spec.memory);
+	s->length = spec.length;
+	{
+		const std::lock_guard hold(c.tables);
+
+		c.segments.set(JettyId{t.number}, s); // without memory: not found, refused
+	}
 	child.keep();
 	return s;
 }
@@ -216,6 +224,11 @@ urma_status_t urma_unregister_seg(urma_target_seg_t *target_seg)
 	TokenId *t = static_cast<TokenId *>(s->token_id);
 	Context &c = s->context;
 
+	{
+		const std::lock_guard hold(c.tables);
+
+		c.segments.set(uboe::JettyId{t->number}, nullptr);
+	}
 	c.backend->destroy_segment(t->number);
 	t->in_use = false;
 	if (t->implicit)

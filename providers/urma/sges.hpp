@@ -40,6 +40,9 @@ public:
 		return 0;
 	}
 
+	/// An element of which only the length counts.
+	void add_length(u32 length) { sges_[count_++] = {0, length, 0}; }
+
 	std::span<const LocalSge> span() const { return {sges_.data(), count_}; }
 
 private:

@@ -82,6 +82,7 @@ End::End(unsigned eid_index, const Shape &shape)
 		jfce = urma_create_jfce(ctx);
 	jfc_cfg.depth = 4 * std::max(shape.depth, 64u);
 	jfc_cfg.jfce = jfce;
+	jfc_cfg.flag.bs.jfc_inline = shape.jfc_inline;
 	jfc = urma_create_jfc(ctx, &jfc_cfg);
 	EXPECT_NE(jfc, nullptr) << std::strerror(errno);
 	jfr_cfg.depth = std::max(shape.depth, 64u);
@@ -288,6 +289,16 @@ Wr &Wr::solicited()
 Wr &Wr::quiet()
 {
 	wr_.flag.bs.complete_enable = URMA_COMPLETE_DISABLE;
+	return *this;
+}
+
+Wr &Wr::extended(uboe_wr_kind kind, unsigned op, unsigned type)
+{
+	wr_.flag.bs.has_drv_ext = 1;
+	extended_.size = sizeof(extended_);
+	extended_.kind = static_cast<std::uint8_t>(kind);
+	extended_.op = static_cast<std::uint8_t>(op);
+	extended_.type = static_cast<std::uint8_t>(type);
 	return *this;
 }
 

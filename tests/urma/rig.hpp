@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <uboe/urma_ext.h>
 #include <urma/urma_api.h>
 
 namespace urma_test
@@ -62,6 +63,7 @@ struct Shape {
 	std::uint8_t err_timeout = 0;
 	std::uint8_t min_rnr_timer = 1;
 	bool events = false;
+	bool jfc_inline = false;
 	bool jetty_token = true;
 	std::size_t memory = 1 << 20;
 };
@@ -123,13 +125,17 @@ class Wr
 	Wr &fenced();
 	Wr &solicited();
 	Wr &quiet();
+	/// What uboe/urma_ext.h has beyond the API.
+	Wr &extended(uboe_wr_kind kind, unsigned op = 0, unsigned type = 0);
+	uboe_jfs_wr_t &extension() { return extended_; }
 
 	/// Posts it; the status of the call.
 	urma_status_t post(urma_jetty_t *jetty);
 	urma_jfs_wr_t *get();
 
       private:
-	urma_jfs_wr_t wr_{};
+	uboe_jfs_wr_t extended_{};
+	urma_jfs_wr_t &wr_ = extended_.wr;
 	std::vector<urma_sge_t> local_;
 	std::vector<urma_sge_t> remote_;
 	std::uint64_t operand_[2] = {};
