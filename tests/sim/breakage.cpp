@@ -175,7 +175,7 @@ void traffic::resolve(connection &c)
 		for (op &o : s.failed)
 			op_unknown(s, o);
 		for (word &x : s.words) {
-			std::uint64_t v = m.load(x.off, x.size);
+			wide v = m.load_wide(x.off, x.size);
 			bool known = v == x.known;
 
 			for (const op &o : s.failed)

@@ -120,6 +120,11 @@ void node::set_timer(ubp_tp *tp, std::uint64_t when)
 	      ++timer_gen_[id]);
 }
 
+void node::set_jfc_timer(std::uint32_t id, std::uint64_t when)
+{
+	w_.at(when > w_.clock ? when - w_.clock : 0, act::moderation, index_, id);
+}
+
 void node::cancel_timer(ubp_tp *tp)
 {
 	timer_gen_[UB_TPN_RC_JETTY(tp->tpn)]++;
@@ -211,6 +216,7 @@ bool world::step()
 		break;
 	case act::turn: n.host::kick(e.a); break;
 	case act::drive: n.drive(e.a); break;
+	case act::moderation: ubp_jfc_timer(n.dev(), e.a); break;
 	case act::user: on_user(e); break;
 	}
 	n.reap();

@@ -60,6 +60,7 @@ enum class act : std::uint8_t {
 	resume, /* a: jetty */
 	turn, /* a: jetty */
 	drive, /* a: jetty; a program inside its KICK goes on */
+	moderation, /* a: JFC */
 	user, /* for the traffic: a, b */
 };
 
@@ -92,6 +93,7 @@ class node final : public host
 	void sent(ubp_path &path, bytes &&data) override;
 	void set_timer(ubp_tp *tp, std::uint64_t when) override;
 	void cancel_timer(ubp_tp *tp) override;
+	void set_jfc_timer(std::uint32_t id, std::uint64_t when) override;
 	void later(ubp_jetty *jetty) override;
 	void jfc_fired(ubp_jfc *jfc) override;
 	void happened(const event &) override {}

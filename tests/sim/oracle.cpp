@@ -75,16 +75,18 @@ void traffic::op_done(side &s, op &o)
 		fail("%s: success, but it had to fail", what);
 	completed_++;
 	if (o.count) {
-		o.count->claims.emplace_back(s.local->load(o.local[0].off, o.len), o.wr.swap);
+		o.count->claims.emplace_back(s.local->load(o.local[0].off, o.len),
+					     std::uint64_t(o.wr.swap));
 		s.local->adopt(o.local[0].off, o.len);
 	} else if (o.excl) {
-		s.local->expect(o.local[0].off, &o.before, o.len, what);
+		if (o.wr.op != UBOE_SQE_STORE) /* it brings nothing */
+			s.local->expect(o.local[0].off, &o.before, o.len, what);
 		o.excl->known = o.after;
 	} else if (is_write(o)) {
 		s.peer->target->expect(o.remote_off, o.data->data(), o.len, what);
-		if (o.wr.op == UBOE_SQE_WRITE_NOTIFY)
-			s.peer->target->expect(o.remote_off + o.len,
-					       reinterpret_cast<const std::uint8_t *>(&o.wr.imm),
+		if (stores_behind(o))
+			s.peer->target->expect(o.behind_off,
+					       reinterpret_cast<const std::uint8_t *>(&o.behind),
 					       notify_len, what);
 	} else if (o.wr.op == UBOE_SQE_READ) {
 		for (const piece &p : o.local) {
@@ -107,15 +109,15 @@ void traffic::op_unknown(side &s, op &o)
 	if (o.must_fail)
 		return;
 	if (o.count) {
-		o.count->unknown += o.wr.swap;
+		o.count->unknown += std::uint64_t(o.wr.swap);
 		s.local->adopt(o.local[0].off, o.len);
 	} else if (o.excl) {
 		s.local->either(o.local[0].off, &o.before, o.len, "result of a broken atomic");
 	} else if (is_write(o)) {
 		s.peer->target->either(o.remote_off, o.data->data(), o.len, "broken Write");
-		if (o.wr.op == UBOE_SQE_WRITE_NOTIFY)
-			s.peer->target->either(o.remote_off + o.len,
-					       reinterpret_cast<const std::uint8_t *>(&o.wr.imm),
+		if (stores_behind(o))
+			s.peer->target->either(o.behind_off,
+					       reinterpret_cast<const std::uint8_t *>(&o.behind),
 					       notify_len, "broken notification");
 	} else if (o.wr.op == UBOE_SQE_READ) {
 		for (const piece &p : o.local) {
@@ -179,6 +181,13 @@ void traffic::on_send(side &s, const uboe_cqe &c)
 	}
 }
 
+/* Does this message belong into its completion? */
+static bool in_completion(const side &s, const arrival &a)
+{
+	return s.rx->flags() & UBOE_JFC_INLINE && a.op != UBOE_SQE_WRITE_IMM && a.len &&
+	       a.len <= (a.op == UBOE_SQE_SEND ? UBOE_MAX_CQE_INLINE : UBOE_MAX_CQE_INLINE_IMM);
+}
+
 void traffic::on_recv(side &s, const uboe_cqe &c)
 {
 	std::uint8_t status = std::uint8_t(UBP_GET(UBOE_CQE_STATUS, c.w0));
@@ -216,12 +225,23 @@ void traffic::on_recv(side &s, const uboe_cqe &c)
 	if (code != want || c.byte_cnt != a.len)
 		fail("%s: code %u, %u bytes instead of %u, %u", what, code, c.byte_cnt, want,
 		     a.len);
+	if (in_completion(s, a) != bool(c.w0 & UBOE_CQE_INLINE))
+		fail("%s: the data are in the wrong place", what);
+	if (c.w0 & UBOE_CQE_INLINE) { /* and not in the buffer, whose model says so */
+		const void *at = a.op == UBOE_SQE_SEND ? static_cast<const void *>(&c.imm_lo) :
+							 static_cast<const void *>(c.inline_data);
+
+		if (std::memcmp(at, a.data->data(), a.len))
+			fail("%s: wrong data in the completion", what);
+	}
 	if (a.op != UBOE_SQE_SEND && (c.imm_lo | std::uint64_t(c.imm_hi) << 32) != a.imm)
 		fail("%s: wrong immediate", what);
 	if (a.op == UBOE_SQE_WRITE_IMM) {
 		s.target->expect(a.remote_space->off, a.data->data(), a.len, what);
 		return;
 	}
+	if (c.w0 & UBOE_CQE_INLINE)
+		return;
 	for (const piece &p : s.recv->pieces(slot)) {
 		std::size_t n = std::min<std::size_t>(p.len, a.len - done);
 

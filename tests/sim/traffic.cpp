@@ -59,6 +59,20 @@ traffic::~traffic()
 			s.q.reset();
 }
 
+/* Of a JFC. Moderation by number alone would wait for ever at the end of a run */
+jfc_options traffic::queue_options()
+{
+	jfc_options o;
+
+	if (r_.chance(0.4))
+		o.flags = UBOE_JFC_INLINE;
+	if (w_.prof.events && r_.chance(0.5)) {
+		o.moderate_count = std::uint16_t(r_.range(0, 20));
+		o.moderate_period = std::uint16_t(4u << 2 * r_.below(7));
+	}
+	return o;
+}
+
 void traffic::make_node(unsigned i)
 {
 	static constexpr std::uint8_t modes[] = {
@@ -78,12 +92,20 @@ void traffic::make_node(unsigned i)
 	cfg.budget = std::uint16_t(r_.scaled(1, 128));
 	cfg.slice = std::uint16_t(r_.scaled(1, 64));
 	cfg.retrans = r_.chance(0.6) ? modes[3] : modes[r_.below(4)];
+	/* not every end knows everything */
+	if (r_.chance(0.3))
+		cfg.caps &= ~UB_CAP_WASA;
+	if (r_.chance(0.1))
+		cfg.caps &= ~UB_CAP_REDUCE;
+	if (r_.chance(0.5))
+		cfg.caps |= UB_CAP_CLR_EOR_ARM;
 	w_.nodes.push_back(std::make_unique<node>(w_, i, cfg));
 	node &n = *w_.nodes.back();
 	place &p = places_.emplace_back();
 
 	for (std::uint64_t k = r_.range(1, 2); k; k--)
-		p.jfcs.push_back(std::make_unique<jfc>(n, std::uint32_t(p.jfcs.size() + 3), 10));
+		p.jfcs.push_back(std::make_unique<jfc>(n, std::uint32_t(p.jfcs.size() + 3), 10,
+						       queue_options()));
 	p.waiting.resize(p.jfcs.size());
 	p.pace.resize(p.jfcs.size(), us);
 	for (unsigned k = 0; k < p.jfcs.size(); k++)
@@ -96,7 +118,7 @@ void traffic::make_node(unsigned i)
 			w_.at(r_.range(100, 2 * us), act::user, i, k, 0, poll);
 		}
 	};
-	p.counters_mem = std::make_unique<region>(n, p.next_token++, all_access, 4096, r_);
+	p.counters_mem = std::make_unique<region>(n, p.next_token++, all_access, 8192, r_);
 	for (unsigned k = 0; k < 4; k++) {
 		counter &c = p.counters.emplace_back();
 
@@ -150,6 +172,10 @@ void traffic::make_connection(unsigned a, unsigned b, pool *pa, pool *pb)
 			s.words[k] = { far.words_used, k ? 4u : 8u, 0, 0 };
 			far.words_used += 8;
 		}
+		/* 16 bytes are aligned, and so is what comes behind them */
+		far.words_used += far.counters_mem->va(far.words_used) & 8;
+		s.words[2] = { far.words_used, 16, 0, 0 };
+		far.words_used += 16;
 	}
 	conns_.push_back(std::move(c));
 }
@@ -382,7 +408,7 @@ void traffic::final_checks()
 			for (word &x : s->words) {
 				region &m = *places_[s->peer->n->index()].counters_mem;
 
-				if (m.load(x.off, x.size) != x.value)
+				if (m.load_wide(x.off, x.size) != x.value)
 					fail("connection %u/%u: wrong value of an atomic word",
 					     s->conn->index, s->which);
 				m.adopt(x.off, x.size);

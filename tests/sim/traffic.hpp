@@ -47,6 +47,10 @@ class region
 	{
 		return memory_->load(off, size);
 	}
+	wide load_wide(std::uint64_t off, unsigned size) const
+	{
+		return size == 16 ? load(off, 8) | wide(load(off + 8, 8)) << 64 : load(off, size);
+	}
 	void check(const char *what) const;
 
       private:
@@ -92,14 +96,20 @@ struct counter {
 struct word {
 	std::uint64_t off;
 	unsigned size;
-	std::uint64_t value; /* after everything that was made so far */
-	std::uint64_t known; /* after everything that has completed */
+	wide value; /* after everything that was made so far */
+	wide known; /* after everything that has completed */
 };
 
 struct piece {
 	std::uint64_t off;
 	std::uint32_t len;
 };
+
+/* What a Read of that place has to find */
+inline payload found_at(const region &r, std::uint64_t off, std::uint32_t len)
+{
+	return std::make_shared<bytes>(r.model(off), r.model(off) + len);
+}
 
 struct op {
 	std::uint64_t id;
@@ -110,21 +120,28 @@ struct op {
 	extent_ref local_space;
 	extent_ref remote_space;
 	std::uint64_t remote_off = 0;
-	payload data; /* what Write and Send carry, what Read must bring */
+	payload data; /* what Write and Send carry, what Read must bring; reduce: the results */
 	counter *count = nullptr;
 	word *excl = nullptr;
-	std::uint64_t before = 0; /* of the word */
-	std::uint64_t after = 0;
+	wide before = 0; /* of the word */
+	wide after = 0;
+	std::uint64_t behind_off = 0; /* Write with notify, with store add: what must be where */
+	std::uint64_t behind = 0;
 	std::uint8_t must_fail = 0; /* enum uboe_cqe_status */
 };
 
 /* What a Write with notify stores behind its data */
 constexpr std::uint32_t notify_len = 8;
 
+inline bool stores_behind(const op &o)
+{
+	return o.wr.op == UBOE_SQE_WRITE_NOTIFY || o.wr.op == UBOE_SQE_WRITE_STOREADD1 ||
+	       o.wr.op == UBOE_SQE_WRITE_STOREADD2;
+}
+
 inline bool is_write(const op &o)
 {
-	return o.wr.op == UBOE_SQE_WRITE || o.wr.op == UBOE_SQE_WRITE_IMM ||
-	       o.wr.op == UBOE_SQE_WRITE_NOTIFY;
+	return o.wr.op == UBOE_SQE_WRITE || o.wr.op == UBOE_SQE_WRITE_IMM || stores_behind(o);
 }
 
 /* A message that must arrive at a receive queue */
@@ -170,7 +187,7 @@ struct side {
 	std::unique_ptr<region> target;
 	std::unique_ptr<ring_space> local_ring;
 	std::unique_ptr<ring_space> target_ring;
-	word words[2];
+	word words[3];
 
 	std::deque<op> ops; /* posted, not completed */
 	std::deque<op> queued; /* made, not posted */
@@ -225,6 +242,7 @@ class traffic
 		std::uint64_t words_used = 0;
 	};
 
+	jfc_options queue_options();
 	void make_node(unsigned i);
 	void make_pool(unsigned i, bool shared);
 	void make_connection(unsigned a, unsigned b, pool *pa, pool *pb);
@@ -245,6 +263,10 @@ class traffic
 	bool make_dependent(side &s);
 	bool make_counter(side &s);
 	bool make_word(side &s);
+	bool make_write_reduce(side &s);
+	bool make_read_reduce(side &s);
+	bool make_store_add(side &s);
+	bool agree(const side &s, std::uint32_t cap) const;
 	void make_bad(side &s);
 	op start(std::uint8_t code, std::uint32_t len);
 	bool source(side &s, op &o, std::uint32_t len, unsigned max_sge, std::uint32_t max_inline);

@@ -11,8 +11,8 @@ namespace ubsim
 {
 
 jfc::jfc(host &h, std::uint32_t id, unsigned shift, const jfc_options &opt)
-	: h_(h), id_(id), shift_(shift), ring_(h.alloc_dma(sizeof(uboe_cqe) << shift)),
-	  rec_(h.alloc_dma(sizeof(uboe_jfc_rec)))
+	: h_(h), id_(id), shift_(shift), flags_(opt.flags),
+	  ring_(h.alloc_dma(sizeof(uboe_cqe) << shift)), rec_(h.alloc_dma(sizeof(uboe_jfc_rec)))
 {
 	uboe_jfc_ctx ctx{};
 

@@ -84,6 +84,7 @@ class jfc
 	jfc &operator=(const jfc &) = delete;
 
 	std::uint32_t id() const { return id_; }
+	std::uint8_t flags() const { return flags_; }
 	std::optional<uboe_cqe> poll();
 	void arm(uboe_arm mode);
 
@@ -91,6 +92,7 @@ class jfc
 	host &h_;
 	std::uint32_t id_;
 	unsigned shift_;
+	std::uint8_t flags_;
 	dma ring_;
 	dma rec_;
 	std::uint32_t ci_ = 0;

@@ -13,17 +13,6 @@ namespace ubsim
 
 namespace
 {
-std::uint64_t cut(std::uint64_t v, unsigned size)
-{
-	return size == 8 ? v : v & 0xffffffff;
-}
-
-/* What a Read of that place has to find */
-payload found_at(const region &r, std::uint64_t off, std::uint32_t len)
-{
-	return std::make_shared<bytes>(r.model(off), r.model(off) + len);
-}
-
 /* @o goes where @w goes */
 void same_place(op &o, const op &w)
 {
@@ -164,6 +153,8 @@ bool traffic::make_write(side &s)
 	o.wr.imm = r_.next();
 	o.wr.notify = o.wr.remote + len;
 	o.wr.notify_key = o.wr.rkey;
+	o.behind_off = o.remote_off + len;
+	o.behind = o.wr.imm;
 	s.queued.push_back(std::move(o));
 	return true;
 }
@@ -267,60 +258,11 @@ bool traffic::make_dependent(side &s)
 	return true;
 }
 
-bool traffic::make_counter(side &s)
-{
-	place &far = places_[s.peer->n->index()];
-	counter &c = far.counters[r_.below(far.counters.size())];
-	op o = start(UBOE_SQE_FAA, c.size);
-
-	if (!local_pieces(s, o, c.size, 1))
-		return false;
-	o.count = &c;
-	o.wr.swap = r_.range(1, 15);
-	o.wr.remote = far.counters_mem->va(c.off);
-	o.wr.rkey = far.counters_mem->key();
-	s.queued.push_back(std::move(o));
-	return true;
-}
-
-bool traffic::make_word(side &s)
-{
-	static constexpr std::uint8_t codes[] = { UBOE_SQE_CAS, UBOE_SQE_CAS,  UBOE_SQE_SWAP,
-						  UBOE_SQE_FAA, UBOE_SQE_FSUB, UBOE_SQE_FAND,
-						  UBOE_SQE_FOR, UBOE_SQE_FXOR };
-	place &far = places_[s.peer->n->index()];
-	word &x = s.words[r_.below(2)];
-	op o = start(codes[r_.below(8)], x.size);
-	std::uint64_t v = r_.next(), n;
-
-	if (!local_pieces(s, o, x.size, 1))
-		return false;
-	o.wr.swap = cut(v, x.size);
-	o.wr.compare = r_.chance(0.7) ? x.value : cut(r_.next(), x.size);
-	switch (o.wr.op) {
-	case UBOE_SQE_CAS: n = o.wr.compare == x.value ? v : x.value; break;
-	case UBOE_SQE_SWAP: n = v; break;
-	case UBOE_SQE_FAA: n = x.value + v; break;
-	case UBOE_SQE_FSUB: n = x.value - v; break;
-	case UBOE_SQE_FAND: n = x.value & v; break;
-	case UBOE_SQE_FOR: n = x.value | v; break;
-	default: n = x.value ^ v;
-	}
-	o.excl = &x;
-	o.before = x.value;
-	o.after = cut(n, x.size);
-	x.value = o.after;
-	o.wr.remote = far.counters_mem->va(x.off);
-	o.wr.rkey = far.counters_mem->key();
-	s.queued.push_back(std::move(o));
-	return true;
-}
-
 bool traffic::refill(side &s)
 {
 	if (s.reader && r_.chance(0.9))
 		return make_read(s);
-	switch (r_.below(16)) {
+	switch (r_.below(18)) {
 	case 0:
 	case 1:
 	case 2:
@@ -336,6 +278,8 @@ bool traffic::refill(side &s)
 	case 12: return make_dependent(s);
 	case 13: return make_counter(s);
 	case 14: return make_word(s);
+	case 15: return r_.chance(0.5) ? make_write_reduce(s) : make_read_reduce(s);
+	case 16: return make_store_add(s);
 	default: s.queued.push_back(start(UBOE_SQE_NOP, 0)); return true;
 	}
 }
@@ -350,9 +294,23 @@ void traffic::make_bad(side &s)
 	o.wr.sges = { { s.local->va(0), 100, s.local->key() } };
 	o.wr.remote = s.peer->target->va(0);
 	o.wr.rkey = s.peer->target->key();
-	switch (r_.below(8)) {
+	switch (r_.below(10)) {
 	case 0:
 		o.wr.rkey ^= 1; /* TokenValue */
+		break;
+	case 8:
+		o.wr.udf = true;
+		o.wr.ud = reduce(UBOE_UDF_FP32, UBOE_UDF_XOR);
+		o.must_fail = UBOE_CQE_UNSUPPORTED;
+		break;
+	case 9:
+		if (!agree(s, UB_CAP_WASA)) { /* the data would be there */
+			o.wr.rkey ^= 1;
+			break;
+		}
+		o.wr.op = UBOE_SQE_WRITE_STOREADD2;
+		o.wr.notify = (s.peer->target->va(s.peer->target->len()) + 7) & ~7ull;
+		o.wr.notify_key = o.wr.rkey;
 		break;
 	case 1: o.wr.remote = s.peer->target->va(s.peer->target->len() - 99); break;
 	case 2:
