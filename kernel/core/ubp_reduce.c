@@ -3,10 +3,10 @@
 #include "ubp_reduce.h"
 
 #define UBP_OPS_BITS                                                                               \
-	(1u << UBOE_UDF_ADD | 1u << UBOE_UDF_XOR | 1u << UBOE_UDF_CLEAR | 1u << UBOE_UDF_SET)
-#define UBP_OPS_SIGNED (UBP_OPS_BITS | 1u << UBOE_UDF_SMAX | 1u << UBOE_UDF_SMIN)
-#define UBP_OPS_UNSIGNED (UBP_OPS_BITS | 1u << UBOE_UDF_UMAX | 1u << UBOE_UDF_UMIN)
-#define UBP_OPS_FLOAT (1u << UBOE_UDF_ADD | 1u << UBOE_UDF_SMAX | 1u << UBOE_UDF_SMIN)
+	(BIT(UBOE_UDF_ADD) | BIT(UBOE_UDF_XOR) | BIT(UBOE_UDF_CLEAR) | BIT(UBOE_UDF_SET))
+#define UBP_OPS_SIGNED (UBP_OPS_BITS | BIT(UBOE_UDF_SMAX) | BIT(UBOE_UDF_SMIN))
+#define UBP_OPS_UNSIGNED (UBP_OPS_BITS | BIT(UBOE_UDF_UMAX) | BIT(UBOE_UDF_UMIN))
+#define UBP_OPS_FLOAT (BIT(UBOE_UDF_ADD) | BIT(UBOE_UDF_SMAX) | BIT(UBOE_UDF_SMIN))
 
 /* @fp: all 0 for integers */
 struct ubp_reduce_row {
@@ -96,6 +96,27 @@ void ubp_reduce_private(u32 type, u32 op, void *mem, const void *arg, u32 len)
 	}
 }
 
+static u64 ubp_reduce_cas16(void *p, u64 old, u64 val)
+{
+	u16 o = (__force u16)cpu_to_le16((u16)old), v = (__force u16)cpu_to_le16((u16)val);
+
+	return le16_to_cpu((__force __le16)ubp_os_cas16(p, o, v));
+}
+
+static u64 ubp_reduce_cas32(void *p, u64 old, u64 val)
+{
+	u32 o = (__force u32)cpu_to_le32((u32)old), v = (__force u32)cpu_to_le32((u32)val);
+
+	return le32_to_cpu((__force __le32)ubp_os_cas32(p, o, v));
+}
+
+static u64 ubp_reduce_cas64(void *p, u64 old, u64 val)
+{
+	u64 o = (__force u64)cpu_to_le64(old), v = (__force u64)cpu_to_le64(val);
+
+	return le64_to_cpu((__force __le64)ubp_os_cas64(p, o, v));
+}
+
 /* Compare and swap of an aligned little-endian number; the one that was there */
 static u64 ubp_reduce_cas(void *p, u32 size, u64 old, u64 val)
 {
@@ -103,14 +124,11 @@ static u64 ubp_reduce_cas(void *p, u32 size, u64 old, u64 val)
 	case 1:
 		return ubp_os_cas8(p, (u8)old, (u8)val);
 	case 2:
-		return le16_to_cpu((__force __le16)ubp_os_cas16(
-			p, (__force u16)cpu_to_le16((u16)old), (__force u16)cpu_to_le16((u16)val)));
+		return ubp_reduce_cas16(p, old, val);
 	case 4:
-		return le32_to_cpu((__force __le32)ubp_os_cas32(
-			p, (__force u32)cpu_to_le32((u32)old), (__force u32)cpu_to_le32((u32)val)));
+		return ubp_reduce_cas32(p, old, val);
 	default:
-		return le64_to_cpu((__force __le64)ubp_os_cas64(p, (__force u64)cpu_to_le64(old),
-								(__force u64)cpu_to_le64(val)));
+		return ubp_reduce_cas64(p, old, val);
 	}
 }
 
