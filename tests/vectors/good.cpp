@@ -333,6 +333,13 @@ void add_write(catalogue &c) {
                              udetah(0x10020000), maetah(base_addr, tokenid, 16), tvetah(token)),
                        pattern(16)));
     c.needs("reduce");
+    c.add("read_reduce", "Read with reduce: user data of class 1, UMAX, u64", profile, there,
+          with_payload(request(79),
+                       chain(btah{.op = 6, .tv = true, .ud = true, .tassn = 22}.build(),
+                             udetah(0x106B0000), taidetah(0x16), ofstetah(0),
+                             maetah(base_addr, tokenid, 64), tvetah(token)),
+                       {}));
+    c.needs("reduce");
     c.add("write_add", "Write with atomic store add, addend 1", profile, there,
           with_payload(request(78),
                        chain(btah{.op = 0x1A, .tv = true, .tassn = 20}.build(),
