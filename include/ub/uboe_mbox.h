@@ -33,6 +33,7 @@ enum uboe_mbox_obj {
 	UBOE_MBOX_JGRP = 0x60, /* jetty group, 128 */
 	UBOE_MBOX_TP = 0x80, /* 128 */
 	UBOE_MBOX_SEG = 0x90, /* 128 */
+	UBOE_MBOX_TM = 0xa0, /* node of the traffic management, 128 */
 };
 
 #define UBOE_MBOX_CMD(obj, verb) ((obj) | (verb))
@@ -72,6 +73,7 @@ enum uboe_jetty_state {
  * @msg_win: SQEs in progress at most, 1..128, 0: device's choice
  * @rnr_timer: code that the responder answers with, 0..19 (2 us << n)
  * @rnr_retry: 0..6 retries, 7 without limit
+ * @sl: service level, 0..15: which queue of the traffic management is its own
  * @max_rd: Reads and atomics in progress as initiator
  * @access: UBOE_ACC_REMOTE_* that the responder grants
  * @eid: UM: our address, IPv6 or v4-mapped, network byte order
@@ -309,6 +311,68 @@ struct uboe_jgrp_ctx {
 	__le32 rsvd[28];
 };
 
+/*
+ * Traffic management (docs/decisions/0022): a tree of nodes, created from the port
+ * down and destroyed from the leaves up. The tag names level and number.
+ */
+enum uboe_tm_level {
+	UBOE_TML_PORT = 1, /* number 0 */
+	UBOE_TML_GROUP = 2, /* function group, 0..31, of the port */
+	UBOE_TML_FUNCTION = 3, /* 0..63, at most 8 of a group */
+	UBOE_TML_QSET = 4, /* queue set, 0..127, one for each VL of a function */
+	UBOE_TML_QUEUE = 5, /* the queue of the set of the same number; query only */
+	UBOE_TML_JETTY = 6, /* a jetty's own limit, and its place in the tree */
+};
+
+#define UBOE_TM_TAG(level, number) ((__u32)(level) << 24 | (number))
+#define UBOE_TM_TAG_LEVEL(tag) ((tag) >> 24)
+#define UBOE_TM_TAG_NUMBER(tag) ((tag)&0xffffffu)
+#define UBOE_TM_NO_PARENT 0xffffffffu
+
+#define UBOE_TM_MIN_KBPS 1000u /* 1 Mb/s */
+#define UBOE_TM_MAX_KBPS 200000000u /* 200 Gb/s */
+#define UBOE_TM_MAX_BURST (64u << 20)
+#define UBOE_TM_MAX_PRIO 7u
+#define UBOE_TM_MAX_WEIGHT 255u
+
+/**
+ * struct uboe_tm_ctx - node of the traffic management
+ * @prio: among its siblings, 0..7; a higher one goes first, always
+ * @vl: queue set: which VL of its function it serves, 0..15
+ * @weight: among siblings of the same @prio, 1..255
+ * @parent: number of the node one level up; a jetty names a function, whose queue
+ *	set follows from the jetty's SL, or UBOE_TM_NO_PARENT: own limit only
+ * @peak_kbps: limit, kb/s of bytes from the IP header on; 0: none
+ * @committed_kbps: function and group only: what it gets before @prio and @weight of
+ *	its siblings count; 0: nothing, else at most @peak_kbps where that is not 0
+ * @peak_burst, @committed_burst: bytes; 0: what the rate gives in a millisecond
+ * @sl_vl: function: VL of each SL
+ * @sent: query: bytes
+ * @waiting: query: children (queue set, queue: jetties) that wait now
+ */
+struct uboe_tm_ctx {
+	__u8 prio;
+	__u8 vl;
+	__le16 weight;
+	__le32 parent;
+	__le32 peak_kbps;
+	__le32 peak_burst;
+	__le32 committed_kbps;
+	__le32 committed_burst;
+	__u8 sl_vl[16];
+	__le64 sent;
+	__le32 waiting;
+	__le32 rsvd[19];
+};
+
+/* Modify mask of a node; a jetty has only PEAK */
+#define UBOE_TMM_PRIO 0x1u
+#define UBOE_TMM_WEIGHT 0x2u
+#define UBOE_TMM_PEAK 0x4u
+#define UBOE_TMM_COMMITTED 0x8u
+#define UBOE_TMM_SL_VL 0x10u /* jetties bound from now on */
+
+UBOE_ASSERT(sizeof(struct uboe_tm_ctx) == 128);
 UBOE_ASSERT(sizeof(struct uboe_jetty_ctx) == 256);
 UBOE_ASSERT(sizeof(struct uboe_jgrp_ctx) == 128);
 UBOE_ASSERT(sizeof(struct uboe_jfc_ctx) == 128);

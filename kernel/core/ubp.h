@@ -30,6 +30,7 @@ struct ubp_jfc;
 struct ubp_jfr;
 struct ubp_seg;
 struct ubp_share;
+struct ubp_tm;
 
 /**
  * struct ubp_path - where the packets of a channel go
@@ -265,6 +266,7 @@ struct ubp_dev {
 	struct ubp_table share; /* shared channels by their TPN */
 	ubp_lock_t share_lock; /* guards share_hash and the chains in it; inner to none */
 	struct ubp_share *share_hash[UBP_SHARE_HASH];
+	struct ubp_tm *tm; /* traffic management, NULL while there is none */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
 	void *home;
@@ -292,8 +294,8 @@ void ubp_dev_exit(struct ubp_dev *dev);
  * The caller serialises commands on the same object.
  *
  * Return: 0, -EINVAL for a bad field, id or length, -EEXIST, -ENOENT, -EBUSY
- * while another object refers to it, -ENOSPC for a group that is full, -ENOMEM,
- * -EOPNOTSUPP.
+ * while another object refers to it, -ENOSPC for a group that is full or a parent
+ * without room for another child, -ENOMEM, -EOPNOTSUPP.
  */
 int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,
 		  u32 out_len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "ubp_obj.h"
+#include "ubp_tm.h"
 
 static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_S_TX_PACKETS] = "tx_packets",
@@ -170,6 +170,7 @@ int ubp_dev_init(struct ubp_dev *dev)
 
 void ubp_dev_exit(struct ubp_dev *dev)
 {
+	ubp_tm_exit(dev);
 	ubp_table_exit(dev, &dev->jgrp);
 	ubp_table_exit(dev, &dev->seg);
 	ubp_table_exit(dev, &dev->jfc);

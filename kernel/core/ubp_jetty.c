@@ -2,6 +2,7 @@
 /* Jetties: life, states, kicks, and the joint of channel and transaction layer. */
 #include "ubp_rm.h"
 #include "ubp_target.h"
+#include "ubp_tm.h"
 
 /* Codes 1..31 of the RNR NAK timer field, 0 is the longest; units of 10 us (IBTA 1.3 9.7.5.2.8) */
 static const u16 ubp_rnr_10us[32] = {
@@ -90,7 +91,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 
 	if (ctx->type < UBOE_JETTY_UM || ctx->type > UBOE_JETTY_RM)
 		return -EOPNOTSUPP;
-	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT ||
+	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT || ctx->sl >= UBP_TM_VLS ||
 	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
 			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN | UBOE_JETTY_SEND_ONLY) ||
 	    (ctx->type == UBOE_JETTY_RC && ctx->flags & UBOE_JETTY_SEND_ONLY))
@@ -103,6 +104,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	j->pd = le32_to_cpu(ctx->pd);
 	j->type = ctx->type;
 	j->flags = ctx->flags;
+	j->sl = ctx->sl;
 	j->state = ctx->state;
 	j->sq_mask = (1u << ctx->sq_shift) - 1;
 	j->token = le32_to_cpu(ctx->token);
@@ -152,6 +154,7 @@ int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx)
 	ctx->rnr_timer = j->rnr_timer;
 	ctx->rnr_retry = j->rnr_retry;
 	ctx->access = j->access;
+	ctx->sl = j->sl;
 	ctx->max_rd = cpu_to_le16(j->max_rd);
 	ctx->sq_pi = cpu_to_le32(j->fetched);
 	ubp_unlock(&j->lock);
@@ -181,6 +184,7 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 	}
 	if (j->rm)
 		ubp_rm_discard(j);
+	ubp_tm_unbind(j);
 	ubp_unlock(&j->lock);
 	if (j->rm)
 		ubp_share_forget(dev, j, NULL);
@@ -467,6 +471,8 @@ static bool ubp_kick_or_drive(struct ubp_jetty *j, bool drive)
 		more = ubp_um_kick(j, drive);
 	else if (j->state == UBOE_JS_READY && j->tp)
 		more = ubp_kick_ready(j, drive);
+	else if (j->tp && j->tm)
+		ubp_tp_unshaped(j->tp); /* answers may have waited for their turn */
 	ubp_unlock(&j->lock);
 	return more;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Mailbox commands: the control contract of ub/uboe_mbox.h. */
+#include "ubp_tm.h"
 #include "ubp_tp.h"
 
 typedef int (*ubp_mbox_fn)(struct ubp_dev *dev, u32 tag, const void *in, u32 mask, void *out);
@@ -69,6 +70,10 @@ UBP_MBOX_DESTROY(tp)
 UBP_MBOX_CREATE(seg)
 UBP_MBOX_QUERY(seg)
 UBP_MBOX_DESTROY(seg)
+UBP_MBOX_CREATE(tm)
+UBP_MBOX_MODIFY(tm)
+UBP_MBOX_QUERY(tm)
+UBP_MBOX_DESTROY(tm)
 
 #define UBP_ROW(name, modify)                                                                      \
 	{                                                                                          \
@@ -87,6 +92,7 @@ static const struct ubp_mbox_row ubp_mbox_rows[16] = {
 	[UBOE_MBOX_JGRP >> 4] = UBP_ROW(jgrp, ubp_mbox_jgrp_modify),
 	[UBOE_MBOX_TP >> 4] = UBP_ROW(tp, ubp_mbox_tp_modify),
 	[UBOE_MBOX_SEG >> 4] = UBP_ROW(seg, NULL),
+	[UBOE_MBOX_TM >> 4] = UBP_ROW(tm, ubp_mbox_tm_modify),
 };
 
 int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,

@@ -12,6 +12,7 @@ struct ubp_rm;
 struct ubp_um;
 struct ubp_jgrp;
 struct ubp_rce;
+struct ubp_tm_flow;
 
 /**
  * struct ubp_jfc - completion queue
@@ -115,6 +116,7 @@ struct ubp_jfr {
  * @um: a UM jetty's ways to its targets
  * @dead: destroyed, only memory is left
  * @fetched: next BB of the ring to look at
+ * @tm: its part in the traffic management; NULL: its packets are not shaped
  * @ini: initiator state, from RTR on
  * @rct: RC table, @rct_mask + 1 entries, or NULL
  */
@@ -124,6 +126,7 @@ struct ubp_jetty {
 	u32 pd;
 	u8 type;
 	u8 flags;
+	u8 sl;
 	const u8 *sq;
 	u32 sq_mask;
 	u8 *page;
@@ -147,6 +150,7 @@ struct ubp_jetty {
 	u32 fetched;
 	struct ubp_tp *tp;
 	struct ubp_rm *rm; /* RM: send side, ubp_rm.h */
+	struct ubp_tm_flow *tm;
 	struct ubp_ini *ini;
 	struct ubp_um *um;
 	struct ubp_rce *rct;

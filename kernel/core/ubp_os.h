@@ -5,8 +5,8 @@
  * one and nothing else from the outside.
  *
  * A home supplies: fixed-size types, unaligned big-endian access, acquire and
- * release accesses, a lock, a reference count, memcpy/memset/memcmp and a
- * CRC-32 (IEEE 802.3 polynomial, raw register in and out, no final inversion).
+ * release accesses, a lock, a reference count, 64-bit division, memcpy/memset/memcmp
+ * and a CRC-32 (IEEE 802.3 polynomial, raw register in and out, no final inversion).
  */
 #ifndef UBP_OS_H
 #define UBP_OS_H

@@ -4,11 +4,13 @@
 #define UBP_OS_KERNEL_H
 
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/prefetch.h>
@@ -41,6 +43,10 @@ typedef refcount_t ubp_ref_t;
 #define ubp_ref_put(r) refcount_dec_and_test(r)
 #define ubp_ref_read(r) refcount_read(r)
 #define ubp_relax() cpu_relax()
+
+/* Index of the lowest bit that is set; @v is not 0 */
+#define ubp_ctz32(v) ((u32)__ffs(v))
+#define ubp_div64(n, d) div_u64(n, d)
 
 /* Atomics on memory that a process may change at the same time; return the old value */
 static inline u64 ubp_os_cas64(void *p, u64 old, u64 val)

@@ -209,6 +209,14 @@ static inline unsigned int ubp_ref_read(const ubp_ref_t *r)
 
 #define ubp_relax() ((void)0)
 
+/* Index of the lowest bit that is set; @v is not 0 */
+#define ubp_ctz32(v) ((u32)__builtin_ctz(v))
+
+static inline u64 ubp_div64(u64 n, u32 d)
+{
+	return n / d;
+}
+
 /* Atomics on memory that another thread may change; return the old value */
 static inline u64 ubp_os_cas64(void *p, u64 old, u64 val)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "ubp_rm.h"
+#include "ubp_tm.h"
 
 struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn)
 {
@@ -224,6 +225,15 @@ int ubp_tp_query(struct ubp_dev *dev, u32 tpn, struct uboe_tp_ctx *ctx)
 	return 0;
 }
 
+/* What it was allowed to send is for others now */
+static void ubp_tp_quiet(struct ubp_tp *tp)
+{
+	struct ubp_tm_flow *f = ubp_tp_tm(tp);
+
+	if (f)
+		ubp_tm_leave(f);
+}
+
 int ubp_tp_destroy(struct ubp_dev *dev, u32 tpn)
 {
 	struct ubp_tp *tp = ubp_tp_find(dev, tpn);
@@ -239,6 +249,7 @@ int ubp_tp_destroy(struct ubp_dev *dev, u32 tpn)
 		ubp_tpcm_close(tp);
 	tp->state = UBP_TP_DEAD;
 	if (tp->jetty->tp == tp) {
+		ubp_tp_quiet(tp);
 		ubp_ta_gone(tp);
 		tp->jetty->tp = NULL;
 	}
@@ -261,6 +272,7 @@ void ubp_tp_fail(struct ubp_tp *tp)
 {
 	u32 psn;
 
+	ubp_tp_quiet(tp);
 	if (tp->state >= UBP_TP_FAILED)
 		return;
 	tp->state = UBP_TP_FAILED;
@@ -288,6 +300,7 @@ void ubp_tp_lost(struct ubp_tp *tp)
 	ubp_stat(tp->dev, UBP_S_CHANNELS_LOST);
 	if (tp->sh)
 		ubp_tpcm_close(tp); /* it may be alive after all: it fails its own, too */
+	ubp_tp_quiet(tp);
 	tp->state = UBP_TP_FAILED;
 	tp->cm_at = UBP_NEVER;
 	tp->ack_at = UBP_NEVER;
@@ -319,6 +332,7 @@ static u64 ubp_tp_deadline(const struct ubp_tp *tp)
 		at = tp->ack_at;
 	if (tp->cm_at < at)
 		at = tp->cm_at;
+	at = min_t(u64, at, ubp_tp_shaped_until(tp));
 	if (tp->snd_una != tp->snd_nxt) {
 		u64 rto = tp->rto_base + ubp_tp_rto_us(tp) * 1000ull;
 
@@ -358,6 +372,8 @@ void ubp_timer(struct ubp_tp *tp)
 		ubp_tpcm_timer(tp);
 	if (ubp_ta_deadline(tp) <= tp->now)
 		ubp_ta_timer(tp);
+	if (ubp_tp_shaped_until(tp) <= tp->now)
+		ubp_tp_output(tp);
 	if (tp->snd_una != tp->snd_nxt && tp->rto_base + ubp_tp_rto_us(tp) * 1000ull <= tp->now)
 		ubp_tp_timeout(tp);
 	ubp_tp_arm(tp);

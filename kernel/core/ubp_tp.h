@@ -149,6 +149,12 @@ struct ubp_tp {
 	struct ubp_rsp rsp;
 };
 
+/* Who shapes its packets, NULL: nobody; shared channels are not shaped yet */
+static inline struct ubp_tm_flow *ubp_tp_tm(const struct ubp_tp *tp)
+{
+	return tp->jetty ? tp->jetty->tm : NULL;
+}
+
 static inline struct ubp_txd *ubp_tp_txd(struct ubp_tp *tp, u32 psn)
 {
 	return &tp->txd[psn & tp->txd_mask];
@@ -190,6 +196,10 @@ bool ubp_tp_drive(struct ubp_tp *tp);
 void ubp_tp_send_ack(struct ubp_tp *tp);
 void ubp_tp_ack_settled(struct ubp_tp *tp);
 void ubp_tp_timeout(struct ubp_tp *tp);
+/* The traffic management lets it go on */
+void ubp_tp_unshaped(struct ubp_tp *tp);
+/* When the traffic management lets it send again; UBP_NEVER: it does not wait */
+u64 ubp_tp_shaped_until(const struct ubp_tp *tp);
 u32 ubp_tp_rto_us(const struct ubp_tp *tp);
 
 /* ubp_tp_rx.c */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Sender of a reliable channel: new packets, retransmission, acknowledgements. */
+#include "ubp_tm.h"
 #include "ubp_tp.h"
 
 #define UBP_MAX_BACKOFF 10
@@ -47,9 +48,51 @@ static void ubp_tp_xmit(struct ubp_tp *tp, struct ubp_txbuf *buf)
 	dev->ops->tx_send(dev, &tp->path, buf);
 }
 
+/* A channel that failed has only short answers left, which wait for nobody */
+static struct ubp_tm_flow *ubp_tp_flow(const struct ubp_tp *tp)
+{
+	return tp->state == UBP_TP_OPEN ? ubp_tp_tm(tp) : NULL;
+}
+
+u64 ubp_tp_shaped_until(const struct ubp_tp *tp)
+{
+	const struct ubp_tm_flow *f = ubp_tp_tm(tp);
+
+	return unlikely(f) ? f->when : UBP_NEVER;
+}
+
+void ubp_tp_unshaped(struct ubp_tp *tp)
+{
+	tp->now = tp->dev->ops->now(tp->dev);
+	ubp_tp_output(tp);
+	ubp_tp_arm(tp);
+}
+
+/* Room for a packet, if its queue may send one now */
+static bool ubp_tp_room(struct ubp_tp *tp, struct ubp_txbuf *buf)
+{
+	struct ubp_tm_flow *f = ubp_tp_flow(tp);
+
+	if (unlikely(f) && !ubp_tm_ask(f, buf->len, tp->now))
+		return false;
+	if (tp->dev->ops->tx_alloc(tp->dev, &tp->path, buf->len, buf))
+		return true;
+	if (f)
+		ubp_tm_back(f, buf->len);
+	return false;
+}
+
+static void ubp_tp_unroom(struct ubp_tp *tp, struct ubp_txbuf *buf)
+{
+	struct ubp_tm_flow *f = ubp_tp_flow(tp);
+
+	if (f)
+		ubp_tm_back(f, buf->len);
+	tp->dev->ops->tx_free(tp->dev, buf);
+}
+
 static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, bool ask)
 {
-	struct ubp_dev *dev = tp->dev;
 	struct ubp_txbuf buf;
 	struct ubp_tph t;
 	struct ubp_ta h;
@@ -63,7 +106,7 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 	if (likely(data))
 		len = ubp_ta_len(&h) + h.pld_len + pad;
 	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + len + UB_ICRC_LEN;
-	if (!dev->ops->tx_alloc(dev, &tp->path, buf.len, &buf))
+	if (!ubp_tp_room(tp, &buf))
 		return UBP_NO_ROOM;
 	t = (struct ubp_tph){
 		.op = UB_TP_RTP_DATA,
@@ -80,7 +123,7 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 	if (likely(data))
 		p += ubp_ta_build(p, &h);
 	if (h.pld_len && !ubp_ta_payload(tp, d, p, h.pld_len)) {
-		dev->ops->tx_free(dev, &buf);
+		ubp_tp_unroom(tp, &buf);
 		return UBP_NO_DATA;
 	}
 	memset(p + h.pld_len, 0, pad);
@@ -189,12 +232,10 @@ static enum ubp_sent ubp_tp_send_new(struct ubp_tp *tp, u32 *budget)
 }
 
 /* True when the budget was too small */
-static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
+static bool ubp_tp_turn(struct ubp_tp *tp, u32 budget)
 {
 	enum ubp_sent r;
 
-	if ((tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED) || tp->closed)
-		return false;
 	while (budget) {
 		if (tp->lost) {
 			if (tp->probing || !ubp_tp_resend(tp))
@@ -211,6 +252,21 @@ static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
 		}
 	}
 	return true;
+}
+
+static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
+{
+	struct ubp_tm_flow *f = ubp_tp_tm(tp);
+	bool more;
+
+	if ((tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED) || tp->closed)
+		return false;
+	if (likely(!f))
+		return ubp_tp_turn(tp, budget);
+	ubp_tm_begin(f);
+	more = ubp_tp_turn(tp, budget);
+	ubp_tm_end(f, more);
+	return more;
 }
 
 void ubp_tp_output(struct ubp_tp *tp)
@@ -258,8 +314,11 @@ void ubp_tp_timeout(struct ubp_tp *tp)
 	tp->backoff++;
 	/* one packet asks how things stand; the answer says what else is missing */
 	tp->probe_psn = tp->snd_una;
-	if (tp->lost)
+	if (tp->lost) {
+		if (ubp_tp_flow(tp))
+			ubp_tp_flow(tp)->force = true; /* the answer would time out, too */
 		ubp_tp_resend(tp);
+	}
 	tp->probing = true;
 }
 

@@ -71,6 +71,7 @@ struct JettySpec {
 	u8 min_rnr_timer = 0; // the code of urma_jfr_cfg
 	u8 rnr_retry = 0; // 0..6, 7: for ever
 	u8 err_timeout = 0; // 0..31
+	u8 priority = 0; // service level
 };
 
 struct SendRing {

@@ -362,6 +362,7 @@ private:
 		ctx.tx_jfcn = spec.send_jfc;
 		ctx.rx_jfcn = spec.receive_jfc;
 		ctx.jfrn = spec.jfr;
+		ctx.sl = spec.priority;
 		ctx.token = spec.token;
 		ctx.user_data = r.id;
 		std::memcpy(ctx.eid, device_->address().bytes.data(), sizeof(ctx.eid));

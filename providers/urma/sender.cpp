@@ -119,6 +119,7 @@ JettySpec spec_of(const urma_jfs_cfg_t &cfg, const SendGeometry &g)
 	s.send_jfc = static_cast<const Jfc &>(*cfg.jfc).memory.id;
 	s.rnr_retry = cfg.rnr_retry;
 	s.err_timeout = cfg.err_timeout;
+	s.priority = cfg.priority; // SL of the same number, see priority_info
 	return s;
 }
 

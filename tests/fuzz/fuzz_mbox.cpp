@@ -12,10 +12,8 @@ using namespace fuzz;
 
 namespace
 {
-constexpr std::uint32_t objects[] = {
-	UBOE_MBOX_JETTY, UBOE_MBOX_RCT, UBOE_MBOX_JFC, UBOE_MBOX_JFR,
-	UBOE_MBOX_TP,	 UBOE_MBOX_SEG, UBOE_MBOX_AEQ, UBOE_MBOX_JGRP
-};
+constexpr std::uint32_t objects[] = { UBOE_MBOX_JETTY, UBOE_MBOX_RCT, UBOE_MBOX_JFC, UBOE_MBOX_JFR,
+				      UBOE_MBOX_TP,    UBOE_MBOX_SEG, UBOE_MBOX_AEQ, UBOE_MBOX_TM };
 
 struct bench {
 	rig::host h{ config() };
@@ -113,6 +111,15 @@ struct bench {
 			set(b, c);
 			break;
 		}
+		case UBOE_MBOX_TM: {
+			uboe_tm_ctx c{};
+
+			c.weight = UBOE_TM_TAG_LEVEL(tag) > UBOE_TML_PORT &&
+				   UBOE_TM_TAG_LEVEL(tag) < UBOE_TML_JETTY;
+			c.peak_kbps = 1000;
+			set(b, c);
+			break;
+		}
 		default: b.resize(128);
 		}
 		return b;
@@ -127,6 +134,8 @@ struct bench {
 
 		if (obj == UBOE_MBOX_TP)
 			tag |= 0x800000;
+		if (obj == UBOE_MBOX_TM)
+			tag = UBOE_TM_TAG(how & 7, how >> 3 & 1);
 		if (what & 0x20)
 			tag = in.u32();
 		if (what & 0x40)
@@ -170,14 +179,17 @@ struct bench {
 		if (verb == UBOE_MBOX_CREATE && !err)
 			must(live[obj].insert(tag).second, "an object was created twice");
 		if (verb == UBOE_MBOX_CREATE && err == -EEXIST)
-			must(live[obj].count(tag) || obj == UBOE_MBOX_TP || obj == UBOE_MBOX_RCT,
+			must(live[obj].count(tag) || obj == UBOE_MBOX_TP || obj == UBOE_MBOX_RCT ||
+				     obj == UBOE_MBOX_TM,
 			     "-EEXIST for an object that does not exist");
 		if (verb == UBOE_MBOX_DESTROY && !err)
 			must(live[obj].erase(tag), "an object was destroyed that does not exist");
 		if (verb == UBOE_MBOX_DESTROY && err == -ENOENT)
 			must(!live[obj].count(tag), "an object is lost");
-		if (verb == UBOE_MBOX_DESTROY && !err && obj == UBOE_MBOX_JETTY)
-			live[UBOE_MBOX_RCT].erase(tag); /* goes with its jetty */
+		if (verb == UBOE_MBOX_DESTROY && !err && obj == UBOE_MBOX_JETTY) {
+			live[UBOE_MBOX_RCT].erase(tag); /* go with their jetty */
+			live[UBOE_MBOX_TM].erase(UBOE_TM_TAG(UBOE_TML_JETTY, tag));
+		}
 	}
 
 	void end()
@@ -186,6 +198,12 @@ struct bench {
 					   UBOE_MBOX_JFR, UBOE_MBOX_JFC, UBOE_MBOX_SEG })
 			for (std::uint32_t tag : live[obj])
 				must(!h.destroy(obj, tag), "an object cannot be destroyed");
+		/* the leaves first; jetties have taken their own along */
+		for (auto tag = live[UBOE_MBOX_TM].rbegin(); tag != live[UBOE_MBOX_TM].rend();
+		     ++tag)
+			must(UBOE_TM_TAG_LEVEL(*tag) == UBOE_TML_JETTY ||
+				     !h.destroy(UBOE_MBOX_TM, *tag),
+			     "a node cannot be destroyed");
 		h.reap();
 		must(!h.live_paths() && !h.live_segments() && !h.live_packets(),
 		     "something outlives its object");

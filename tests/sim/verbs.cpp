@@ -143,6 +143,7 @@ rc::rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options 
 	ctx.mtu = opt.mtu;
 	ctx.sq_shift = static_cast<std::uint8_t>(opt.sq_shift);
 	ctx.flags = opt.flags;
+	ctx.sl = opt.sl;
 	ctx.pd = opt.pd;
 	ctx.sq_base = sq_.bus;
 	ctx.page = page_.bus;
@@ -344,7 +345,7 @@ std::uint32_t rc::post(const send_wr &wr)
 	return end;
 }
 
-std::uint32_t rc::consumed() const
+std::uint32_t rc::taken() const
 {
 	return smp_load_acquire(reinterpret_cast<__le32 *>(page_.p + UBOE_JPAGE_CI));
 }

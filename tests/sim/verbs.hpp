@@ -149,6 +149,7 @@ struct jetty_options {
 	std::uint32_t token = 0;
 	address eid = {}; /* UM */
 	std::uint16_t mtu = 0; /* UM */
+	std::uint8_t sl = 0;
 };
 
 struct channel_options {
@@ -188,9 +189,10 @@ class rc
 	std::uint32_t post(const send_wr &wr);
 	/* The completion of the SQE that ends before @end has been polled */
 	void retire(std::uint32_t end) { ci_ = end; }
+	std::uint32_t consumed() const { return ci_; }
 	bool wants_rq_kick() const;
 	/* RM: BBs that the device has taken; room() counts from retire() */
-	std::uint32_t consumed() const;
+	std::uint32_t taken() const;
 
 	host &home() { return h_; }
 

@@ -131,7 +131,7 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		u32 verb = cmd & 15, obj = cmd & 0xf0;
 		bool known = obj == UBOE_MBOX_JETTY || obj == UBOE_MBOX_RCT ||
 			     obj == UBOE_MBOX_JFC || obj == UBOE_MBOX_JFR || obj == UBOE_MBOX_TP ||
-			     obj == UBOE_MBOX_SEG || obj == UBOE_MBOX_JGRP;
+			     obj == UBOE_MBOX_SEG || obj == UBOE_MBOX_JGRP || obj == UBOE_MBOX_TM;
 		int want = -EINVAL;
 
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
