@@ -6,6 +6,7 @@
 #define UBP_TM_AHEAD 65536u /* bytes that a flow may be granted before it comes for them */
 #define UBP_TM_PATIENCE 1000000000ull /* ns; a flow that is woken by others looks itself then */
 #define UBP_TM_BURST_NS 1000000u
+#define UBP_TM_BATCH 256u /* grants at once */
 #define UBP_TM_PROMISED 0x100u /* rank above all priorities */
 
 void ubp_tm_bucket_set(struct ubp_tm_bucket *b, u32 kbps, u32 burst)
@@ -74,7 +75,7 @@ void ubp_tm_update(struct ubp_tm_node *n)
 		if (!up)
 			continue;
 		/* a node whose bucket is empty waits only if somebody waits below it */
-		if (n->level == UBOE_TML_QSET ? n->head != NULL : n->waiting != 0)
+		if (n->level == UBOE_TML_QSET ? !!n->head : n->waiting != 0)
 			up->waiting |= 1u << n->slot;
 		else
 			up->waiting &= ~(1u << n->slot);
@@ -221,12 +222,16 @@ static void ubp_tm_grant(struct ubp_tm_node *q, u64 now)
 		ubp_tm_wake(f);
 }
 
-/* Give what the buckets hold to those who wait */
+/*
+ * Give what the buckets hold to those who wait. What is left after a while is for the
+ * next who asks: the lock is not held for long, however many wait.
+ */
 static void ubp_tm_run(struct ubp_tm *tm, u64 now)
 {
 	struct ubp_tm_node *n;
+	u32 left = UBP_TM_BATCH;
 
-	while (!ubp_tm_empty(tm) && ubp_tm_port(tm)->at <= now) {
+	while (left-- && !ubp_tm_empty(tm) && ubp_tm_port(tm)->at <= now) {
 		n = ubp_tm_port(tm);
 		while (n->level != UBOE_TML_QSET)
 			n = ubp_tm_choose(n, now);

@@ -17,7 +17,9 @@ constexpr std::uint8_t all_access = UBOE_ACC_LOCAL_WRITE | UBOE_ACC_REMOTE_WRITE
 				    UBOE_ACC_REMOTE_READ | UBOE_ACC_REMOTE_ATOMIC;
 } /* namespace */
 
-traffic::traffic(world &w, std::uint64_t seed) : w_(w), r_(seed ^ 0x5851f42d4c957f2d)
+traffic::traffic(world &w, std::uint64_t seed)
+	: w_(w), r_(seed ^ 0x5851f42d4c957f2d), shaping_(seed ^ 0x6a09e667f3bcc908),
+	  shaped_(shaping_.chance(0.15))
 {
 	unsigned sides;
 
@@ -103,6 +105,7 @@ void traffic::make_node(unsigned i)
 	node &n = *w_.nodes.back();
 	place &p = places_.emplace_back();
 
+	plant(n);
 	for (std::uint64_t k = r_.range(1, 2); k; k--)
 		p.jfcs.push_back(std::make_unique<jfc>(n, std::uint32_t(p.jfcs.size() + 3), 10,
 						       queue_options()));
@@ -240,7 +243,10 @@ void traffic::open(side &s)
 	s.may_flush = false;
 	s.last_posted = false;
 	s.jopt.user = std::uint64_t(s.id) << 32 | s.incarnation;
+	if (shaped_)
+		s.jopt.sl = std::uint8_t(shaping_.below(16));
 	s.q = std::make_unique<rc>(*s.n, s.id, *s.tx, *s.rx, *s.recv->queue, s.jopt);
+	shape(s);
 	if (int err = s.q->connect(s.copt))
 		fail("connection %u/%u cannot be opened: %d", s.conn->index, s.which, err);
 }

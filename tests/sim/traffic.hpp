@@ -248,6 +248,12 @@ class traffic
 	void make_connection(unsigned a, unsigned b, pool *pa, pool *pb);
 	void make_side(connection &c, unsigned which, unsigned n, pool *p);
 	void open(side &s);
+
+	/* traffic management */
+	std::uint32_t draw_rate(double limited);
+	void plant(host &h);
+	void shape(side &s);
+
 	void on_user(const action &a);
 
 	/* making work */
@@ -307,6 +313,8 @@ class traffic
 
 	world &w_;
 	rng r_;
+	rng shaping_;
+	const bool shaped_;
 	std::deque<place> places_;
 	std::vector<std::unique_ptr<connection>> conns_;
 	std::uint64_t next_op_ = 1;

@@ -359,6 +359,24 @@ TEST(Waiting, RatesChange)
 	EXPECT_NEAR(double(a.sent - before), 12.5e6 + 125e3, 125e3);
 }
 
+/* So many wait that nobody lets all of them go at once; each gets there all the same */
+TEST(Waiting, Crowds)
+{
+	tree t(1000);
+
+	line(t, UBOE_TML_PORT, 0);
+	for (unsigned i = 0; i < 2000; i++)
+		t.add(7).left = 2;
+	t.run(0);
+	uboe_tm_ctx c{};
+	c.peak_kbps = 200000000;
+	ASSERT_EQ(t.h.modify(UBOE_MBOX_TM, UBOE_TM_TAG(UBOE_TML_PORT, 0), c, UBOE_TMM_PEAK), 0);
+	t.run(100 * ms);
+	for (sender &s : t.senders)
+		EXPECT_EQ(s.left, 0u);
+	EXPECT_EQ(t.stalls, 0u);
+}
+
 /* A probe goes out whatever the buckets hold, and is paid for */
 TEST(Waiting, ForcedIsPaidFor)
 {
