@@ -323,12 +323,19 @@ enum uboe_arm { UBOE_ARM_NONE = 0, UBOE_ARM_SOLICITED = 1, UBOE_ARM_NEXT = 2 };
  * when it is not zero. Before the engine idles it sets need_kick, full barrier,
  * and reads PI once more.
  */
-#define UBOE_JPAGE_DWQE 0x00u /* 64 or 128 bytes, word 0 stored last */
+/*
+ * DirectWQE: an SQE of one or two BBs. Word 0 is stored last, with release; its index
+ * is the one behind the SQE's last BB, its owner bit is the complement of bit
+ * log2(depth) of the index of the first. The device takes an SQE whose first index is
+ * the next one, and whose word 0 is not that of the one it took before.
+ */
+#define UBOE_JPAGE_DWQE 0x00u
+#define UBOE_DWQE_MAX_BB 2u
 #define UBOE_JPAGE_DB 0x80u /* __le32 producer index of the JFS, in BBs */
 #define UBOE_JPAGE_NEED_KICK 0xc0u /* __le32, written by the device */
-#define UBOE_JPAGE_RQ_KICK                                                                         \
-	0xc4u /* __le32, likewise: set in ERROR, a receive posted then needs a KICK */
+#define UBOE_JPAGE_RQ_KICK 0xc4u /* __le32, likewise: set in ERROR, a receive posted then needs a KICK */
 #define UBOE_JPAGE_CI 0xc8u /* __le32, RM: BBs before this index may be written again */
+#define UBOE_JPAGE_DWQE_TAKEN 0xccu /* __le32, with a lock buffer: index behind the last DirectWQE taken */
 #define UBOE_JPAGE_SOFT_STRIDE 0x100u
 
 /* Event queue element, 64 bytes; word 0: type 0-7, sub type 8-15, owner 31 */

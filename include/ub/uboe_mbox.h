@@ -34,6 +34,7 @@ enum uboe_mbox_obj {
 	UBOE_MBOX_TP = 0x80, /* 128 */
 	UBOE_MBOX_SEG = 0x90, /* 128 */
 	UBOE_MBOX_TM = 0xa0, /* node of the traffic management, 128 */
+	UBOE_MBOX_LOCKBUF = 0xb0, /* 256 */
 };
 
 #define UBOE_MBOX_CMD(obj, verb) ((obj) | (verb))
@@ -58,6 +59,9 @@ enum uboe_jetty_state {
 #define UBOE_JETTY_NATIVE 0x8u
 #define UBOE_JETTY_TOKEN 0x10u /* what a peer sends must carry @token */
 #define UBOE_JETTY_SEND_ONLY 0x20u /* a JFS: @jfrn and @rx_jfcn are 0; not for RC */
+/* RC: its DirectWQE window is looked at; the ring has each SQE too */
+#define UBOE_JETTY_DWQE 0x40u
+#define UBOE_JETTY_LOCKBUF 0x80u /* RC: DirectWQE only; its SQEs lie in a lock buffer */
 
 /* Access rights of segments and of a jetty's responder */
 #define UBOE_ACC_LOCAL_WRITE 0x1u
@@ -67,7 +71,8 @@ enum uboe_jetty_state {
 
 /**
  * struct uboe_jetty_ctx - JFS or jetty
- * @sq_base: bus address of the JFS ring, (64 << @sq_shift) bytes
+ * @sq_base: bus address of the JFS ring, (64 << @sq_shift) bytes; UBOE_JETTY_LOCKBUF:
+ *	block of the lock buffer where its SQEs begin
  * @page: bus address of the jetty page
  * @tpn: RC: channel that serves it (modify to RTR), else 0
  * @msg_win: SQEs in progress at most, 1..128, 0: device's choice
@@ -372,7 +377,35 @@ struct uboe_tm_ctx {
 #define UBOE_TMM_COMMITTED 0x8u
 #define UBOE_TMM_SL_VL 0x10u /* jetties bound from now on */
 
+/* The two lock buffers (docs/decisions/0023): the tag of their commands */
+#define UBOE_LOCKBUF_WQE 0u /* 4096 blocks of 64 bytes */
+#define UBOE_LOCKBUF_STARS 1u /* 128 */
+
+/**
+ * struct uboe_lockbuf_ctx - a lock buffer
+ * @start_jetty, @end_jetty: first and last jetty that have a place in it; the same for
+ *	all functions, and disjoint from those of the other buffer
+ * @bb_shift: log2 of the blocks that each has, 0..12
+ * @fe_enable: bit n: function n uses it; a soft device has function 0
+ * @fe_start: of each enabled function: block of its first jetty
+ * @jetties: query: that have a place in it now
+ *
+ * Block of a jetty's SQE block i: fe_start + (jetty - start_jetty) * 2^bb_shift +
+ * i % 2^bb_shift
+ */
+struct uboe_lockbuf_ctx {
+	__le32 start_jetty;
+	__le32 end_jetty;
+	__u8 bb_shift;
+	__u8 rsvd0[3];
+	__le32 jetties;
+	__le64 fe_enable;
+	__le16 fe_start[64];
+	__le32 rsvd[26];
+};
+
 UBOE_ASSERT(sizeof(struct uboe_tm_ctx) == 128);
+UBOE_ASSERT(sizeof(struct uboe_lockbuf_ctx) == 256);
 UBOE_ASSERT(sizeof(struct uboe_jetty_ctx) == 256);
 UBOE_ASSERT(sizeof(struct uboe_jgrp_ctx) == 128);
 UBOE_ASSERT(sizeof(struct uboe_jfc_ctx) == 128);

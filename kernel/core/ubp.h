@@ -31,6 +31,7 @@ struct ubp_jfr;
 struct ubp_seg;
 struct ubp_share;
 struct ubp_tm;
+struct ubp_lockbuf;
 
 /**
  * struct ubp_path - where the packets of a channel go
@@ -153,6 +154,8 @@ enum ubp_stat {
 	UBP_S_CE_MARKS,
 	UBP_S_KICKS,
 	UBP_S_CQ_OVERFLOWS,
+	UBP_S_DWQES, /* SQEs taken from the window of a jetty page */
+	UBP_S_DOORBELLS_REFUSED, /* of jetties that have none */
 	/* named drop reasons */
 	UBP_S_DROP_FIRST,
 	UBP_D_SHORT = UBP_S_DROP_FIRST, /* too short for its headers */
@@ -267,6 +270,7 @@ struct ubp_dev {
 	ubp_lock_t share_lock; /* guards share_hash and the chains in it; inner to none */
 	struct ubp_share *share_hash[UBP_SHARE_HASH];
 	struct ubp_tm *tm; /* traffic management, NULL while there is none */
+	struct ubp_lockbuf *lockbuf[2]; /* by UBOE_LOCKBUF_*; NULL: not set up */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
 	void *home;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "ubp_lockbuf.h"
 #include "ubp_tm.h"
 
 static const char *const ubp_stat_names[UBP_S_MAX] = {
@@ -21,6 +22,8 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_S_CE_MARKS] = "ce_marks",
 	[UBP_S_KICKS] = "kicks",
 	[UBP_S_CQ_OVERFLOWS] = "cq_overflows",
+	[UBP_S_DWQES] = "dwqes",
+	[UBP_S_DOORBELLS_REFUSED] = "doorbells_refused",
 	[UBP_D_SHORT] = "drop_short",
 	[UBP_D_IP_HEADER] = "drop_ip_header",
 	[UBP_D_LENGTH] = "drop_length",
@@ -172,6 +175,7 @@ void ubp_dev_exit(struct ubp_dev *dev)
 {
 	ubp_tm_exit(dev);
 	ubp_table_exit(dev, &dev->jgrp);
+	ubp_lockbuf_exit(dev);
 	ubp_table_exit(dev, &dev->seg);
 	ubp_table_exit(dev, &dev->jfc);
 	ubp_table_exit(dev, &dev->jfr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Initiator: turns SQEs into request packets and answers into completions. */
+#include "ubp_lockbuf.h"
 #include "ubp_ta.h"
 
 void ubp_ini_init(struct ubp_ini *ini, u16 ssn)
@@ -47,32 +48,46 @@ void ubp_msg_init(struct ubp_msg *m, u32 end)
 }
 
 /* BBs between the engine and the producer; 0 when the index is nonsense */
-u32 ubp_ini_posted(const struct ubp_jetty *j)
+u32 ubp_ini_posted(struct ubp_jetty *j)
 {
-	u32 n = ubp_jetty_pi(j) - j->fetched;
+	u32 n;
 
+	if (unlikely(j->lockbuf))
+		return ubp_dwqe_posted(j);
+	n = ubp_jetty_pi(j) - j->fetched;
 	return n <= j->sq_mask + 1 ? n : 0;
+}
+
+/* The SQE of the next free message has been fetched */
+static void ubp_ini_add(struct ubp_jetty *j)
+{
+	struct ubp_msg *m = ubp_ini_msg(j->ini, j->ini->tail++);
+
+	ubp_msg_init(m, j->fetched);
+	if (unlikely(m->s.needs))
+		ubp_ini_adapt(j, m);
 }
 
 void ubp_ini_fetch(struct ubp_jetty *j)
 {
 	struct ubp_ini *ini = j->ini;
-	u32 avail = ubp_ini_posted(j);
+	u32 avail;
 
+	if (unlikely(j->flags & UBOE_JETTY_DWQE) && ini->tail - ini->head < UBP_MSG_WIN &&
+	    ubp_dwqe_next(j, &ubp_ini_msg(ini, ini->tail)->s))
+		ubp_ini_add(j);
+	avail = ubp_ini_posted(j);
 	while (avail && ini->tail - ini->head < UBP_MSG_WIN) {
-		struct ubp_msg *m = ubp_ini_msg(ini, ini->tail);
+		struct ubp_sqe *s = &ubp_ini_msg(ini, ini->tail)->s;
 
-		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m->s);
-		j->fetched += m->s.nbb;
-		avail -= m->s.nbb;
-		ubp_msg_init(m, j->fetched);
-		if (unlikely(m->s.needs))
-			ubp_ini_adapt(j, m);
-		ini->tail++;
+		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, s);
+		j->fetched += s->nbb;
+		avail -= s->nbb;
+		ubp_ini_add(j);
 	}
 }
 
-bool ubp_ini_has_work(const struct ubp_jetty *j)
+bool ubp_ini_has_work(struct ubp_jetty *j)
 {
 	return j->ini->head != j->ini->tail || ubp_ini_posted(j);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Jetties: life, states, kicks, and the joint of channel and transaction layer. */
+#include "ubp_lockbuf.h"
 #include "ubp_rm.h"
 #include "ubp_target.h"
 #include "ubp_tm.h"
@@ -58,20 +59,22 @@ static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
 {
 	struct ubp_dev *dev = j->dev;
 
-	j->sq = (const u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->sq_base),
-					      (u64)UBOE_BB << ctx->sq_shift);
+	if (!(j->flags & UBOE_JETTY_LOCKBUF))
+		j->sq = (const u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->sq_base),
+						      (u64)UBOE_BB << ctx->sq_shift);
 	j->page = (u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->page), UBOE_JPAGE_SOFT_STRIDE);
 	j->tx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->tx_jfcn));
 	j->rx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->rx_jfcn));
 	j->jfr = (struct ubp_jfr *)ubp_table_get(&dev->jfr, le32_to_cpu(ctx->jfrn));
+	ring = j->sq || j->flags & UBOE_JETTY_LOCKBUF;
 	if (j->flags & UBOE_JETTY_SEND_ONLY) {
 		if (ctx->rx_jfcn || ctx->jfrn)
 			return false;
 		j->rx_jfc = NULL;
 		j->jfr = NULL;
-		return j->sq && j->page && j->tx_jfc;
+		return ring && j->page && j->tx_jfc;
 	}
-	return j->sq && j->page && j->tx_jfc && j->rx_jfc && j->jfr;
+	return ring && j->page && j->tx_jfc && j->rx_jfc && j->jfr;
 }
 
 /* Its queues know that it uses them, or no longer does */
@@ -93,8 +96,11 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 		return -EOPNOTSUPP;
 	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT || ctx->sl >= UBP_TM_VLS ||
 	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
-			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN | UBOE_JETTY_SEND_ONLY) ||
-	    (ctx->type == UBOE_JETTY_RC && ctx->flags & UBOE_JETTY_SEND_ONLY))
+			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN | UBOE_JETTY_SEND_ONLY |
+			   UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF) ||
+	    (ctx->type == UBOE_JETTY_RC && ctx->flags & UBOE_JETTY_SEND_ONLY) ||
+	    (ctx->type != UBOE_JETTY_RC && ctx->flags & (UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF)) ||
+	    (ctx->flags & UBOE_JETTY_DWQE && ctx->flags & UBOE_JETTY_LOCKBUF))
 		return -EINVAL;
 	j = (struct ubp_jetty *)dev->ops->zalloc(dev, sizeof(*j));
 	if (!j)
@@ -113,7 +119,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	j->max_rd = 1;
 	ubp_ref_init(&j->refs);
 	ubp_lock_init(&j->lock);
-	err = ubp_jetty_map(j, ctx) ? 0 : -EINVAL;
+	err = ubp_jetty_map(j, ctx) ? ubp_lockbuf_join(j, ctx) : -EINVAL;
 	if (!err && j->type == UBOE_JETTY_RM)
 		err = ubp_rm_create(j);
 	if (!err && j->type == UBOE_JETTY_UM)
@@ -122,11 +128,14 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 		err = ubp_table_add(dev, &dev->jetty, id, j);
 	if (err) {
 		ubp_um_destroy(j);
+		ubp_lockbuf_part(j);
 		ubp_jetty_put(j);
 		return err;
 	}
 	ubp_jetty_use(j, 1);
 	j->fetched = ubp_jetty_pi(j);
+	if (j->flags & (UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF))
+		ubp_dwqe_init(j);
 	ubp_jetty_need_kick(j, true);
 	ubp_jetty_rq_kick(j, false);
 	return 0;
@@ -190,6 +199,7 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 		ubp_share_forget(dev, j, NULL);
 	ubp_um_destroy(j);
 	ubp_jetty_use(j, -1);
+	ubp_lockbuf_part(j);
 	ubp_jetty_put(j);
 	return 0;
 }
@@ -431,8 +441,8 @@ static bool ubp_kick_ready(struct ubp_jetty *j, bool drive)
 	tp->now = j->dev->ops->now(j->dev);
 	switch (tp->state) {
 	case UBP_TP_OPENING:
-		/* from now on somebody waits for the peer */
-		if (tp->stall_since == UBP_NEVER && ubp_ini_has_work(j))
+		/* from now on somebody waits for the peer; a lock buffer takes what it gets */
+		if (ubp_ini_has_work(j) && tp->stall_since == UBP_NEVER)
 			tp->stall_since = tp->now;
 		break;
 	case UBP_TP_OPEN:

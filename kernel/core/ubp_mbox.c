@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Mailbox commands: the control contract of ub/uboe_mbox.h. */
+#include "ubp_lockbuf.h"
 #include "ubp_tm.h"
 #include "ubp_tp.h"
 
@@ -74,6 +75,9 @@ UBP_MBOX_CREATE(tm)
 UBP_MBOX_MODIFY(tm)
 UBP_MBOX_QUERY(tm)
 UBP_MBOX_DESTROY(tm)
+UBP_MBOX_CREATE(lockbuf)
+UBP_MBOX_QUERY(lockbuf)
+UBP_MBOX_DESTROY(lockbuf)
 
 #define UBP_ROW(name, modify)                                                                      \
 	{                                                                                          \
@@ -93,6 +97,7 @@ static const struct ubp_mbox_row ubp_mbox_rows[16] = {
 	[UBOE_MBOX_TP >> 4] = UBP_ROW(tp, ubp_mbox_tp_modify),
 	[UBOE_MBOX_SEG >> 4] = UBP_ROW(seg, NULL),
 	[UBOE_MBOX_TM >> 4] = UBP_ROW(tm, ubp_mbox_tm_modify),
+	[UBOE_MBOX_LOCKBUF >> 4] = UBP_ROW(lockbuf, NULL),
 };
 
 int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,

@@ -13,6 +13,8 @@ struct ubp_um;
 struct ubp_jgrp;
 struct ubp_rce;
 struct ubp_tm_flow;
+struct ubp_lockbuf;
+struct ubp_sqe;
 
 /**
  * struct ubp_jfc - completion queue
@@ -116,6 +118,7 @@ struct ubp_jfr {
  * @um: a UM jetty's ways to its targets
  * @dead: destroyed, only memory is left
  * @fetched: next BB of the ring to look at
+ * @lockbuf: where its SQEs lie instead of a ring of its own, constant; NULL: they do not
  * @tm: its part in the traffic management; NULL: its packets are not shaped
  * @ini: initiator state, from RTR on
  * @rct: RC table, @rct_mask + 1 entries, or NULL
@@ -148,6 +151,10 @@ struct ubp_jetty {
 	u8 rnr_retry;
 	u16 max_rd;
 	u32 fetched;
+	u32 dwqe_seen; /* word 0 of the window that holds nothing new */
+	u32 dwqe_pi; /* lock buffer: what a doorbell would say */
+	u32 db_seen; /* lock buffer: the doorbell word, which means nothing */
+	struct ubp_lockbuf *lockbuf;
 	struct ubp_tp *tp;
 	struct ubp_rm *rm; /* RM: send side, ubp_rm.h */
 	struct ubp_tm_flow *tm;

@@ -146,8 +146,8 @@ void ubp_ini_flush(struct ubp_jetty *j);
 /* The oldest work fails with this status, the rest is flushed */
 void ubp_ini_fail_head(struct ubp_jetty *j, u8 status, u8 sub);
 void ubp_ini_retire(struct ubp_jetty *j);
-bool ubp_ini_has_work(const struct ubp_jetty *j);
-u32 ubp_ini_posted(const struct ubp_jetty *j);
+bool ubp_ini_has_work(struct ubp_jetty *j);
+u32 ubp_ini_posted(struct ubp_jetty *j);
 void ubp_ini_fetch(struct ubp_jetty *j);
 
 /* ubp_rsp.c */

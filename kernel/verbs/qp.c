@@ -97,6 +97,8 @@ static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *i
 	ctx->type = UBOE_JETTY_RC;
 	ctx->sq_shift = sq_shift;
 	ctx->flags = init->sq_sig_type == IB_SIGNAL_ALL_WR ? UBOE_JETTY_SIG_ALL : 0;
+	if (uboe_dwqe)
+		ctx->flags |= UBOE_JETTY_DWQE;
 	ctx->pd = cpu_to_le32(to_upd(qp->ib.pd)->id);
 	ctx->sq_base = cpu_to_le64(qp->sq.bus);
 	ctx->page = cpu_to_le64(qp->page.bus);

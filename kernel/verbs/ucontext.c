@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Contexts of processes, and protection domains. */
+#include <linux/module.h>
 #include "verbs.h"
+
+bool uboe_dwqe;
+module_param_named(dwqe, uboe_dwqe, bool, 0444);
+MODULE_PARM_DESC(dwqe, "look at the DirectWQE windows of queue pairs (0)");
 
 int uboe_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
@@ -9,7 +14,7 @@ int uboe_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	struct uboe_alloc_ucontext_req req;
 	struct uboe_alloc_ucontext_resp resp = {
 		.abi_version = UBOE_ABI_VERSION,
-		.flags = UBOE_CTX_SOFT,
+		.flags = UBOE_CTX_SOFT | (uboe_dwqe ? UBOE_CTX_DWQE : 0),
 		.jpage_stride = UBOE_JPAGE_SOFT_STRIDE,
 		.max_arenas = UBOE_MAX_ARENAS,
 		.arena_max_size = UBOE_ARENA_MAX_SIZE,

@@ -176,6 +176,7 @@ void uboe_fw_str(struct ib_device *ib, char *str);
 enum ib_mtu uboe_mtu_to_ib(u32 mtu);
 
 /* ucontext.c */
+extern bool uboe_dwqe; /* queue pairs have DirectWQE windows */
 int uboe_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void uboe_dealloc_ucontext(struct ib_ucontext *ibctx);
 void uboe_disassociate_ucontext(struct ib_ucontext *ibctx);

@@ -162,7 +162,7 @@ public:
 		if (cur_ == old)
 			return false;
 		pi_.store(cur_, std::memory_order_release);
-		if (dwqe_ && batch_ == 1 && cur_ - old <= 2 &&
+		if (dwqe_ && batch_ == 1 && cur_ - old <= UBOE_DWQE_MAX_BB &&
 		    old == ci_.load(std::memory_order_relaxed))
 			direct(old, cur_ - old);
 		store_release(word(UBOE_JPAGE_DB), cur_);
@@ -304,8 +304,8 @@ private:
 		return 0;
 	}
 
-	// DirectWQE: the element once more, in the page's window; word 0, with its
-	// index, last.
+	// DirectWQE: the element once more, in the page's window; word 0, with the
+	// index behind the element, last.
 	void direct(u32 at, u32 blocks)
 	{
 		u32 *window = word(UBOE_JPAGE_DWQE);
@@ -316,7 +316,8 @@ private:
 			std::memcpy(words, ring_[at + b].bytes, UBOE_BB);
 			for (u32 i = 0; i < UBOE_BB / 4; ++i) {
 				if (b == 0 && i == 0)
-					first = words[0];
+					first = le((le(words[0]) & ~UBOE_SQE_IDX) |
+						   ((at + blocks) & UBOE_SQE_IDX));
 				else
 					__atomic_store_n(&window[b * (UBOE_BB / 4) + i], words[i],
 							 __ATOMIC_RELAXED);

@@ -78,6 +78,7 @@ struct SendRing {
 	u32 id = 0;
 	void *ring = nullptr;
 	void *page = nullptr; // jetty page of ub/uboe_io.h
+	bool dwqe = false; // the device looks at the page's DirectWQE window
 };
 
 struct SegmentSpec {

@@ -12,6 +12,7 @@
 
 #include "backend.hpp"
 #include "inproc/endpoint.hpp"
+#include "log.hpp"
 
 namespace uboe::urma {
 
@@ -24,6 +25,28 @@ constexpr u8 rc_table_shift = 6; // 64 entries: twice as many as a peer may have
 u64 timeout_ns(u8 err_timeout)
 {
 	return err_timeout ? (u64{4096} << err_timeout) * 8 * 4 : 0;
+}
+
+struct Settings {
+	u32 dwqe = 0; // 1: elements go through the DirectWQE window, too
+	u32 jetty_mbps = 0; // limit of each jetty, 0: none
+};
+
+/// False when the variable is there and is no number from @p least to @p most.
+bool from_environment(const char *name, u32 least, u32 most, u32 &value)
+{
+	const char *text = std::getenv(name);
+	char *end = nullptr;
+
+	if (!text || !*text)
+		return true;
+	const unsigned long n = std::strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || n < least || n > most) {
+		URMA_FAILED(EINVAL, "%s=%s: a number from %u to %u", name, text, least, most);
+		return false;
+	}
+	value = static_cast<u32>(n);
+	return true;
 }
 
 u64 bus(const void *p)
@@ -60,8 +83,10 @@ bool is_mapped(const void *p, u64 length)
 
 class InprocBackend final : public Backend, private inproc::Sink {
 public:
-	InprocBackend(std::shared_ptr<inproc::Endpoint> device, Listener &listener)
-		: device_(std::move(device)), listener_(listener), domain_(device_->new_domain())
+	InprocBackend(std::shared_ptr<inproc::Endpoint> device, Listener &listener,
+		      const Settings &settings)
+		: device_(std::move(device)), listener_(listener), domain_(device_->new_domain()),
+		  settings_(settings)
 	{
 	}
 
@@ -134,6 +159,7 @@ public:
 			return err;
 		out.ring = ring_alloc(std::size_t{UBOE_BB} * spec.depth);
 		out.page = ring_alloc(UBOE_JPAGE_SOFT_STRIDE);
+		out.dwqe = settings_.dwqe && spec.mode == UBOE_JETTY_RC;
 		int err = out.ring && out.page ? 0 : ENOMEM;
 		if (!err)
 			err = make(spec, out);
@@ -355,7 +381,8 @@ private:
 		ctx.sq_shift = static_cast<u8>(log2_pow2(spec.depth));
 		ctx.flags = static_cast<u8>(
 			(spec.send_only ? UBOE_JETTY_SEND_ONLY : UBOE_JETTY_SHARED_JFR) |
-			UBOE_JETTY_NATIVE | (spec.has_token ? UBOE_JETTY_TOKEN : 0));
+			UBOE_JETTY_NATIVE | (spec.has_token ? UBOE_JETTY_TOKEN : 0) |
+			(r.dwqe ? UBOE_JETTY_DWQE : 0));
 		ctx.pd = domain_;
 		ctx.sq_base = bus(r.ring);
 		ctx.page = bus(r.page);
@@ -368,19 +395,29 @@ private:
 		std::memcpy(ctx.eid, device_->address().bytes.data(), sizeof(ctx.eid));
 		ctx.mtu = UB_MTU_MAX; // the way to each target lowers it
 		ctx.sport = UB_UDP_PORT; // the socket's only one
-		int err = device_->create(UBOE_MBOX_JETTY, r.id, ctx, this);
-
+		if (int err = device_->create(UBOE_MBOX_JETTY, r.id, ctx, this))
+			return err;
 		ctx.rnr_timer = ubp_rnr_code(spec.min_rnr_timer);
 		ctx.rnr_retry = spec.rnr_retry;
+		int err = device_->modify(UBOE_MBOX_JETTY, r.id, ctx,
+					  UBOE_JM_RNR_TIMER | UBOE_JM_RNR_RETRY);
 		if (!err)
-			err = device_->modify(UBOE_MBOX_JETTY, r.id, ctx,
-					      UBOE_JM_RNR_TIMER | UBOE_JM_RNR_RETRY);
-		if (!err) {
 			err = join(spec.group, r.id);
-			if (err)
-				device_->destroy(UBOE_MBOX_JETTY, r.id);
-		}
+		if (!err && settings_.jetty_mbps && spec.mode == UBOE_JETTY_RC)
+			err = limit(r.id);
+		if (err)
+			unmake(r.id);
 		return err;
+	}
+
+	/// Traffic management: what the jetty sends.
+	int limit(u32 id)
+	{
+		uboe_tm_ctx ctx{};
+
+		ctx.parent = UBOE_TM_NO_PARENT;
+		ctx.peak_kbps = settings_.jetty_mbps * 1000;
+		return device_->create(UBOE_MBOX_TM, UBOE_TM_TAG(UBOE_TML_JETTY, id), ctx);
 	}
 
 	int make_channel(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty)
@@ -432,6 +469,7 @@ private:
 	const std::shared_ptr<inproc::Endpoint> device_;
 	Listener &listener_;
 	const u32 domain_;
+	const Settings settings_;
 };
 
 } // namespace
@@ -444,10 +482,15 @@ u32 inproc_max_cas()
 int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out)
 {
 	std::shared_ptr<inproc::Endpoint> device;
+	Settings settings;
 
+	if (!from_environment("URMA_INPROC_DWQE", 0, 1, settings.dwqe) ||
+	    !from_environment("URMA_INPROC_JETTY_MBPS", 1, UBOE_TM_MAX_KBPS / 1000,
+			      settings.jetty_mbps))
+		return EINVAL;
 	if (int err = inproc::Endpoint::get(address, device))
 		return err;
-	out = std::make_unique<InprocBackend>(std::move(device), listener);
+	out = std::make_unique<InprocBackend>(std::move(device), listener, settings);
 	return 0;
 }
 

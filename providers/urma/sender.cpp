@@ -9,7 +9,7 @@ namespace uboe::urma {
 Sender::Sender(Context &c, const urma_jfs_cfg_t &cfg, const JettySpec &js, const SendGeometry &g,
 	       const SendRing &ring, void *h)
 	: context(c), handle(h), send_jfc(static_cast<Jfc &>(*cfg.jfc)), spec(js), memory(ring),
-	  queue(g, ring.ring, ring.page, false, false, !cfg.flag.bs.lock_free,
+	  queue(g, ring.ring, ring.page, ring.dwqe, false, !cfg.flag.bs.lock_free,
 		js.mode == UBOE_JETTY_RM ? Order::any : Order::posting)
 {
 	spec.id = ring.id;

@@ -145,7 +145,7 @@ rc::rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options 
 	ctx.flags = opt.flags;
 	ctx.sl = opt.sl;
 	ctx.pd = opt.pd;
-	ctx.sq_base = sq_.bus;
+	ctx.sq_base = opt.flags & UBOE_JETTY_LOCKBUF ? opt.lockbuf : sq_.bus;
 	ctx.page = page_.bus;
 	ctx.tx_jfcn = tx.id();
 	if (!(opt.flags & UBOE_JETTY_SEND_ONLY)) {
@@ -269,14 +269,11 @@ unsigned rc::blocks(const send_wr &wr)
 	return s.atomic ? 2 : unsigned((n + UBOE_BB - 1) / UBOE_BB);
 }
 
-std::uint32_t rc::put(const send_wr &wr)
+void rc::compose(const send_wr &wr, std::uint8_t *raw) const
 {
-	alignas(8) std::uint8_t raw[UBOE_SQE_MAX_BB * UBOE_BB] = {};
 	auto *q = reinterpret_cast<uboe_sqe *>(raw);
-	std::uint32_t mask = (1u << opt_.sq_shift) - 1, n = blocks(wr);
 	shape s = shape_of(wr.op);
 
-	assert(n <= room());
 	q->w0 = (pi_ & UBOE_SQE_IDX) | UBP_PUT(UBOE_SQE_ORDER, std::uint32_t(wr.order)) |
 		(wr.fence ? UBOE_SQE_FENCE : 0) | (wr.solicited ? UBOE_SQE_SOLICITED : 0) |
 		(wr.signaled ? UBOE_SQE_CQE : 0) | (wr.inl ? UBOE_SQE_INLINE : 0) |
@@ -322,6 +319,50 @@ std::uint32_t rc::put(const send_wr &wr)
 		std::memcpy(raw + UBOE_SQE_ATOMIC_DATA, &wr.swap, size);
 		std::memcpy(raw + UBOE_SQE_ATOMIC_DATA + size, &wr.compare, size);
 	}
+}
+
+bytes rc::window(const send_wr &wr) const
+{
+	alignas(8) std::uint8_t raw[UBOE_SQE_MAX_BB * UBOE_BB] = {};
+	std::uint32_t n = blocks(wr), w0;
+
+	compose(wr, raw);
+	std::memcpy(&w0, raw, sizeof(w0));
+	w0 = (w0 & ~UBOE_SQE_IDX) | ((pi_ + n) & UBOE_SQE_IDX) |
+	     (pi_ >> opt_.sq_shift & 1 ? 0 : UBOE_SQE_OWNER);
+	std::memcpy(raw, &w0, sizeof(w0));
+	return bytes(raw, raw + n * UBOE_BB);
+}
+
+void rc::show(const bytes &sqe)
+{
+	__le32 w0;
+
+	std::memcpy(page_.p + UBOE_JPAGE_DWQE + 4, sqe.data() + 4, sqe.size() - 4);
+	std::memcpy(&w0, sqe.data(), sizeof(w0));
+	smp_store_release(reinterpret_cast<__le32 *>(page_.p + UBOE_JPAGE_DWQE), w0);
+}
+
+std::uint32_t rc::direct(const send_wr &wr)
+{
+	show(window(wr));
+	pi_ += blocks(wr);
+	h_.kick(id_);
+	return pi_;
+}
+
+std::uint32_t rc::taken() const
+{
+	return *reinterpret_cast<__le32 *>(page_.p + UBOE_JPAGE_DWQE_TAKEN);
+}
+
+std::uint32_t rc::put(const send_wr &wr)
+{
+	alignas(8) std::uint8_t raw[UBOE_SQE_MAX_BB * UBOE_BB] = {};
+	std::uint32_t mask = (1u << opt_.sq_shift) - 1, n = blocks(wr);
+
+	assert(n <= room());
+	compose(wr, raw);
 	for (std::uint32_t i = 0; i < n; i++)
 		std::memcpy(sq_.p + std::size_t((pi_ + i) & mask) * UBOE_BB, raw + i * UBOE_BB,
 			    UBOE_BB);

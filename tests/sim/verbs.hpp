@@ -150,6 +150,7 @@ struct jetty_options {
 	address eid = {}; /* UM */
 	std::uint16_t mtu = 0; /* UM */
 	std::uint8_t sl = 0;
+	std::uint32_t lockbuf = 0; /* with UBOE_JETTY_LOCKBUF: its block */
 };
 
 struct channel_options {
@@ -185,6 +186,14 @@ class rc
 	std::uint32_t put(const send_wr &wr);
 	/* Store PI; true when the device wants a kick */
 	bool ring();
+	/* What the DirectWQE window is to hold for @wr as the next SQE */
+	bytes window(const send_wr &wr) const;
+	/* Store it there, word 0 last */
+	void show(const bytes &sqe);
+	/* Both, and a kick: for a jetty with a lock buffer */
+	std::uint32_t direct(const send_wr &wr);
+	std::uint32_t taken() const;
+	std::uint8_t *page() { return page_.p; }
 	/* put(), ring(), kick() */
 	std::uint32_t post(const send_wr &wr);
 	/* The completion of the SQE that ends before @end has been polled */
@@ -197,6 +206,8 @@ class rc
 	host &home() { return h_; }
 
       private:
+	void compose(const send_wr &wr, std::uint8_t *raw) const;
+
 	host &h_;
 	std::uint32_t id_;
 	jetty_options opt_;

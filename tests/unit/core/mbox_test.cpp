@@ -131,13 +131,15 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		u32 verb = cmd & 15, obj = cmd & 0xf0;
 		bool known = obj == UBOE_MBOX_JETTY || obj == UBOE_MBOX_RCT ||
 			     obj == UBOE_MBOX_JFC || obj == UBOE_MBOX_JFR || obj == UBOE_MBOX_TP ||
-			     obj == UBOE_MBOX_SEG || obj == UBOE_MBOX_JGRP || obj == UBOE_MBOX_TM;
+			     obj == UBOE_MBOX_SEG || obj == UBOE_MBOX_JGRP || obj == UBOE_MBOX_TM ||
+			     obj == UBOE_MBOX_LOCKBUF;
 		int want = -EINVAL;
 
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
 			if (!known)
 				want = -EOPNOTSUPP;
-			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_SEG))
+			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_SEG ||
+					       obj == UBOE_MBOX_LOCKBUF))
 				want = -EOPNOTSUPP;
 			else if (verb == 7)
 				want = -ENOENT;
@@ -252,7 +254,7 @@ TEST_F(Mbox, JettyRefusals)
 		refuses<ctx>(o, 1, jetty(), -EOPNOTSUPP, [t](ctx &c) { c.type = t; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_shift = 16; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.state = UBOE_JS_RTR; });
-	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 0x40; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 0xc0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = UBOE_JETTY_SEND_ONLY; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_base = 0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.page = 0; });
