@@ -58,6 +58,7 @@ void ubp_jetty_peer(const struct ubp_jetty *j, struct uboe_cqe *e)
 static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
 {
 	struct ubp_dev *dev = j->dev;
+	bool ring;
 
 	if (!(j->flags & UBOE_JETTY_LOCKBUF))
 		j->sq = (const u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->sq_base),

@@ -254,13 +254,17 @@ static bool ubp_tp_turn(struct ubp_tp *tp, u32 budget)
 	return true;
 }
 
+/* The same, seen by the traffic management */
 static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
 {
 	struct ubp_tm_flow *f = ubp_tp_tm(tp);
 	bool more;
 
-	if ((tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED) || tp->closed)
+	if ((tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED) || tp->closed) {
+		if (f)
+			ubp_tm_leave(f);
 		return false;
+	}
 	if (likely(!f))
 		return ubp_tp_turn(tp, budget);
 	ubp_tm_begin(f);

@@ -180,7 +180,7 @@ struct bench {
 			must(live[obj].insert(tag).second, "an object was created twice");
 		if (verb == UBOE_MBOX_CREATE && err == -EEXIST)
 			must(live[obj].count(tag) || obj == UBOE_MBOX_TP || obj == UBOE_MBOX_RCT ||
-				     obj == UBOE_MBOX_TM,
+				     obj == UBOE_MBOX_TM || obj == UBOE_MBOX_LOCKBUF,
 			     "-EEXIST for an object that does not exist");
 		if (verb == UBOE_MBOX_DESTROY && !err)
 			must(live[obj].erase(tag), "an object was destroyed that does not exist");

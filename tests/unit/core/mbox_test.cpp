@@ -256,6 +256,8 @@ TEST_F(Mbox, JettyRefusals)
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.state = UBOE_JS_RTR; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 0xc0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = UBOE_JETTY_SEND_ONLY; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = UBOE_JETTY_LOCKBUF; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sl = 16; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_base = 0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.page = 0; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.tx_jfcn = 3; });

@@ -263,8 +263,8 @@ TEST_F(Shaped, LimitsChangeWhileItWaits)
 TEST_F(Shaped, WaitersGoAway)
 {
 	plant(100000, 0, 1);
-	line &dies = add(), &fails = add(5), &stays = add();
-	for (line *l : { &dies, &fails, &stays })
+	line &dies = add(), &fails = add(5), &stays = add(), &left = add(5);
+	for (line *l : { &dies, &fails, &stays, &left })
 		ASSERT_EQ(bind(*l), 0);
 	run(20 * ms);
 	EXPECT_EQ(fails.q[0]->to_state(UBOE_JS_ERROR), 0);
@@ -273,6 +273,9 @@ TEST_F(Shaped, WaitersGoAway)
 	dies.q[0]->destroy_channel();
 	dies.q[0]->destroy_jetty();
 	dies.pieces = 0;
+	/* the peer of another one goes away while that waits */
+	left.q[1]->destroy_channel();
+	left.q[1]->destroy_jetty();
 	run(5 * ms);
 	std::uint64_t before = sent(stays);
 	run(50 * ms);
