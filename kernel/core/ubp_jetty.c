@@ -238,7 +238,10 @@ static int ubp_jetty_to_state(struct ubp_jetty *j, u8 to)
 	case UBOE_JS_INIT:
 		if (j->state != UBOE_JS_RESET && j->state != UBOE_JS_INIT)
 			err = -EINVAL;
-		else
+		/* nothing was fetched so far: the producer may have started anew */
+		else if (j->state == UBOE_JS_RESET)
+			j->fetched = ubp_jetty_pi(j);
+		if (!err)
 			j->state = UBOE_JS_INIT;
 		break;
 	case UBOE_JS_READY:

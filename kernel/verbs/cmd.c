@@ -50,20 +50,22 @@ int uboe_cmd_destroy(struct uboe_dev *ud, u32 obj, u32 tag)
 /**
  * uboe_udata_in - the driver's part of a request
  * @udata: NULL for a kernel caller, which is not served
- * @req: gets it
+ * @req: gets it; what is left out is zero
+ * @min_len: what it had at first
  * @len: its length
  *
  * A shorter request is refused, a longer one when its tail says something.
  */
-int uboe_udata_in(struct ib_udata *udata, void *req, size_t len)
+int uboe_udata_in(struct ib_udata *udata, void *req, size_t min_len, size_t len)
 {
 	if (!udata)
 		return -EOPNOTSUPP;
-	if (udata->inlen < len)
+	if (udata->inlen < min_len)
 		return -EINVAL;
 	if (udata->inlen > len && !ib_is_udata_cleared(udata, len, udata->inlen - len))
 		return -EOPNOTSUPP;
-	return ib_copy_from_udata(req, udata, len);
+	memset(req, 0, len);
+	return ib_copy_from_udata(req, udata, min(len, udata->inlen));
 }
 
 /* For requests that have no driver part */

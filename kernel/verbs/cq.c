@@ -101,7 +101,7 @@ int uboe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct uboe_create_cq_req req;
 	int ret;
 
-	ret = uboe_udata_in(udata, &req, sizeof(req));
+	ret = uboe_udata_in(udata, &req, sizeof(req), sizeof(req));
 	if (ret)
 		return ret;
 	ret = uboe_cq_check(ibcq->device, attr, &req);

@@ -142,6 +142,7 @@ static struct uboe_dev *uboe_dev_alloc(struct net_device *ndev)
 		ud->core.cfg.window = uboe_window;
 
 	ib_set_device_ops(&ud->ib, &uboe_ops);
+	ud->ib.driver_def = uboe_uapi_defs;
 	ud->ib.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND);
 	ud->ib.node_type = RDMA_NODE_IB_CA;
 	ud->ib.phys_port_cnt = 1;

@@ -50,6 +50,19 @@ int uboe_id_alloc(struct xarray *xa, u32 *id, u32 min, u32 max, u32 *next)
 	return ret == -EBUSY ? -ENOMEM : ret; /* busy: none is free */
 }
 
+/* Reserves this number, when it lies in the range and is free */
+int uboe_id_take(struct xarray *xa, u32 *id, u32 wanted, u32 min, u32 max)
+{
+	int ret;
+
+	if (wanted < min || wanted > max)
+		return -EEXIST;
+	ret = xa_insert(xa, wanted, NULL, GFP_KERNEL);
+	if (!ret)
+		*id = wanted;
+	return ret == -EBUSY ? -EEXIST : ret;
+}
+
 void uboe_ref_publish(struct xarray *xa, u32 id, struct uboe_ref *ref)
 {
 	/* The slot is reserved: this neither allocates nor fails. */

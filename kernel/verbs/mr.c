@@ -3,7 +3,8 @@
  * Memory regions: segments over pinned user pages.
  *
  * lkey and rkey are one number: the segment's TokenID and a key of 12 bits,
- * which is its TokenValue on the wire.
+ * which is its TokenValue on the wire. URMA chooses all 32 bits of the value,
+ * and the TokenID from those that the context has reserved.
  */
 #include <linux/overflow.h>
 #include <linux/random.h>
@@ -91,9 +92,9 @@ static int uboe_mr_chunks(struct uboe_mr *mr, u64 start)
 }
 
 static int uboe_mr_make(struct uboe_dev *ud, struct uboe_mr *mr, u64 len, u64 iova, u8 access,
-			u32 pd)
+			u32 pd, const struct uboe_reg_mr_req *req)
 {
-	u32 key = get_random_u32() & UBOE_KEY_MASK;
+	u32 key = req->flags & UBOE_MR_NATIVE ? req->token : get_random_u32() & UBOE_KEY_MASK;
 	struct uboe_seg_ctx ctx = {
 		.va = cpu_to_le64(iova),
 		.len = cpu_to_le64(len),
@@ -103,9 +104,10 @@ static int uboe_mr_make(struct uboe_dev *ud, struct uboe_mr *mr, u64 len, u64 io
 		.pd = cpu_to_le32(pd),
 		.access = access,
 		.chunk_shift = mr->shift,
+		.flags = req->flags & UBOE_MR_NO_TOKEN ? UBOE_SEG_NO_TOKEN : 0,
 	};
 
-	mr->ib.lkey = mr->id << UBOE_KEY_BITS | key;
+	mr->ib.lkey = mr->id << UBOE_KEY_BITS | (key & UBOE_KEY_MASK);
 	mr->ib.rkey = mr->ib.lkey;
 	return uboe_cmd_create(ud, UBOE_MBOX_SEG, mr->id, &ctx, sizeof(ctx));
 }
@@ -115,24 +117,63 @@ static void uboe_mr_teardown(struct uboe_dev *ud, struct uboe_mr *mr)
 {
 	if (mr->mapped)
 		wait_for_completion(&mr->released);
-	if (mr->id)
+	if (mr->owner)
+		uboe_token_unuse(mr->owner, mr->id);
+	else if (mr->id)
 		uboe_id_free(&ud->mrs, mr->id);
 	kvfree(mr->chunk);
 	ib_umem_release(mr->umem);
 	kfree(mr);
 }
 
-static int uboe_mr_setup(struct uboe_dev *ud, struct uboe_mr *mr, u64 start, int access)
+static int uboe_mr_number(struct uboe_dev *ud, struct uboe_mr *mr, struct uboe_ucontext *uctx,
+			  u32 token_id)
+{
+	int ret;
+
+	if (!token_id)
+		return uboe_id_alloc(&ud->mrs, &mr->id, 1, ud->core.cfg.max_seg - 1,
+				     &ud->next_mr);
+	ret = uboe_token_use(uctx, token_id);
+	if (ret)
+		return ret;
+	mr->id = token_id;
+	mr->owner = uctx;
+	return 0;
+}
+
+static int uboe_mr_setup(struct uboe_dev *ud, struct uboe_mr *mr, struct uboe_ucontext *uctx,
+			 u64 start, u32 token_id)
 {
 	int ret;
 
 	ret = uboe_mr_chunks(mr, start);
 	if (ret)
 		return ret;
-	ret = uboe_id_alloc(&ud->mrs, &mr->id, 1, ud->core.cfg.max_seg - 1, &ud->next_mr);
+	ret = uboe_mr_number(ud, mr, uctx, token_id);
 	if (ret)
 		return ret;
 	xa_store(&ud->mrs, mr->id, mr, GFP_KERNEL); /* reserved: does not fail */
+	return 0;
+}
+
+/* Verbs says nothing more */
+static int uboe_mr_request(struct ib_udata *udata, struct uboe_reg_mr_req *req)
+{
+	int ret;
+
+	if (!udata)
+		return -EOPNOTSUPP;
+	ret = uboe_udata_in(udata, req, 0, sizeof(*req));
+	if (ret)
+		return ret;
+	if (req->flags & ~(UBOE_MR_NATIVE | UBOE_MR_NO_TOKEN))
+		return -EOPNOTSUPP;
+	if (req->rsvd)
+		return -EINVAL;
+	if (!(req->flags & UBOE_MR_NATIVE) &&
+	    (req->flags || req->token_id || req->token || req->va))
+		return -EINVAL;
 	return 0;
 }
 
@@ -140,14 +181,18 @@ struct ib_mr *uboe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 iova,
 			       struct ib_udata *udata)
 {
 	struct uboe_dev *ud = to_uboe(ibpd->device);
+	struct uboe_reg_mr_req req;
 	struct uboe_mr *mr;
 	u64 end;
 	u8 acc;
 	int ret;
 
-	ret = uboe_udata_none(udata) ?: uboe_ib_access(access, &acc);
+	ret = uboe_mr_request(udata, &req) ?: uboe_ib_access(access, &acc);
 	if (ret)
 		return ERR_PTR(ret);
+	/* ib_core wants the same offset in a page for @iova as for @start, URMA does not */
+	if (req.flags & UBOE_MR_NATIVE)
+		iova = req.va;
 	if (!len || check_add_overflow(start, len - 1, &end) ||
 	    check_add_overflow(iova, len - 1, &end))
 		return ERR_PTR(-EINVAL);
@@ -163,9 +208,10 @@ struct ib_mr *uboe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 iova,
 		return ERR_PTR(ret);
 	}
 
-	ret = uboe_mr_setup(ud, mr, start, access);
+	ret = uboe_mr_setup(ud, mr, rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib),
+			    start, req.token_id);
 	if (!ret)
-		ret = uboe_mr_make(ud, mr, len, iova, acc, to_upd(ibpd)->id);
+		ret = uboe_mr_make(ud, mr, len, iova, acc, to_upd(ibpd)->id, &req);
 	if (ret) {
 		uboe_mr_teardown(ud, mr);
 		return ERR_PTR(ret);

@@ -66,9 +66,11 @@ static int uboe_qp_check(struct ib_device *ib, const struct ib_qp_init_attr *ini
 static int uboe_qp_check_req(const struct uboe_create_qp_req *req,
 			     const struct ib_qp_init_attr *init)
 {
-	if (req->flags)
+	if (req->flags & ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN))
 		return -EOPNOTSUPP;
 	if (memchr_inv(req->rsvd, 0, sizeof(req->rsvd)))
+		return -EINVAL;
+	if (req->flags & UBOE_QP_NATIVE ? !init->srq : req->flags || req->id || req->token)
 		return -EINVAL;
 	if (req->sq_shift > ilog2(UBOE_MAX_JFS_BB) || init->cap.max_send_wr > 1u << req->sq_shift)
 		return -EINVAL;
@@ -89,16 +91,23 @@ static int uboe_qp_rings(struct uboe_ucontext *uctx, struct uboe_qp *qp,
 			     UBOE_JPAGE_SOFT_STRIDE);
 }
 
-static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *init, u8 sq_shift)
+static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *init,
+			     const struct uboe_create_qp_req *req)
 {
 	struct uboe_jetty_ctx *ctx = &qp->jctx;
 
 	ctx->state = UBOE_JS_RESET;
 	ctx->type = UBOE_JETTY_RC;
-	ctx->sq_shift = sq_shift;
+	ctx->sq_shift = req->sq_shift;
 	ctx->flags = init->sq_sig_type == IB_SIGNAL_ALL_WR ? UBOE_JETTY_SIG_ALL : 0;
 	if (uboe_dwqe)
 		ctx->flags |= UBOE_JETTY_DWQE;
+	if (req->flags & UBOE_QP_NATIVE)
+		ctx->flags |= UBOE_JETTY_NATIVE;
+	if (req->flags & UBOE_QP_TOKEN) {
+		ctx->flags |= UBOE_JETTY_TOKEN;
+		ctx->token = cpu_to_le32(req->token);
+	}
 	ctx->pd = cpu_to_le32(to_upd(qp->ib.pd)->id);
 	ctx->sq_base = cpu_to_le64(qp->sq.bus);
 	ctx->page = cpu_to_le64(qp->page.bus);
@@ -150,19 +159,21 @@ static int uboe_qp_setup(struct uboe_dev *ud, struct uboe_qp *qp, struct ib_qp_i
 	if (ret)
 		return ret;
 	if (!init->srq) {
-		ret = uboe_rq_init(ud, uctx, &qp->rq, &req->rq, init->cap.max_recv_wr,
+		ret = uboe_rq_init(ud, uctx, &qp->rq, &req->rq, 0, init->cap.max_recv_wr,
 				   init->cap.max_recv_sge, to_upd(qp->ib.pd)->id);
 		if (ret)
 			return ret;
 	}
-	ret = uboe_id_alloc(&ud->qps, &qp->ib.qp_num, UBOE_FIRST_QPN,
-			    UBOE_FIRST_QPN + UBOE_MAX_JETTY - 1, &ud->next_qp);
+	ret = req->id ? uboe_id_take(&ud->qps, &qp->ib.qp_num, req->id, UBOE_FIRST_KNOWN_QPN,
+				     UBOE_LAST_QPN) :
+			uboe_id_alloc(&ud->qps, &qp->ib.qp_num, UBOE_FIRST_QPN, UBOE_LAST_QPN,
+				      &ud->next_qp);
 	if (ret)
 		return ret;
 	qp->ref = uboe_ref_new(qp);
 	if (!qp->ref)
 		return -ENOMEM;
-	uboe_qp_fill_ctx(qp, init, req->sq_shift);
+	uboe_qp_fill_ctx(qp, init, req);
 	return uboe_qp_make(ud, qp);
 }
 
@@ -196,7 +207,8 @@ int uboe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 
 	ret = uboe_qp_check(ibqp->device, init);
 	if (!ret)
-		ret = uboe_udata_in(udata, &req, sizeof(req));
+		ret = uboe_udata_in(udata, &req, offsetof(struct uboe_create_qp_req, id),
+				    sizeof(req));
 	if (!ret)
 		ret = uboe_qp_check_req(&req, init);
 	if (ret)

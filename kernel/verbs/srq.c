@@ -33,12 +33,14 @@ static int uboe_rq_rings(struct uboe_ucontext *uctx, struct uboe_rq *rq,
 }
 
 /*
- * Number and memory of a receive queue, for @depth receives of @sges elements
- * at least. @rq is zeroed; uboe_rq_exit() works on it whatever this returns.
+ * Number (@id, or any when it is 0) and memory of a receive queue, for @depth
+ * receives of @sges elements at least. @rq is zeroed; uboe_rq_exit() works on it
+ * whatever this returns.
  */
 int uboe_rq_init(struct uboe_dev *ud, struct uboe_ucontext *uctx, struct uboe_rq *rq,
-		 const struct uboe_rq_req *req, u32 depth, u32 sges, u32 pd)
+		 const struct uboe_rq_req *req, u32 id, u32 depth, u32 sges, u32 pd)
 {
+	u32 max = ud->core.cfg.max_jfr - 1;
 	int ret;
 
 	ret = uboe_rq_check(req, depth, sges);
@@ -47,7 +49,8 @@ int uboe_rq_init(struct uboe_dev *ud, struct uboe_ucontext *uctx, struct uboe_rq
 	ret = uboe_rq_rings(uctx, rq, req);
 	if (ret)
 		return ret;
-	ret = uboe_id_alloc(&ud->srqs, &rq->id, 1, ud->core.cfg.max_jfr - 1, &ud->next_srq);
+	ret = id ? uboe_id_take(&ud->srqs, &rq->id, id, 1, max) :
+		   uboe_id_alloc(&ud->srqs, &rq->id, 1, max, &ud->next_srq);
 	if (ret)
 		return ret;
 
@@ -104,13 +107,16 @@ static int uboe_srq_setup(struct uboe_dev *ud, struct uboe_srq *srq,
 	struct uboe_create_srq_req req;
 	int ret;
 
-	ret = uboe_udata_in(udata, &req, sizeof(req));
+	ret = uboe_udata_in(udata, &req, offsetof(struct uboe_create_srq_req, id), sizeof(req));
 	if (ret)
 		return ret;
 	if (req.flags)
 		return -EOPNOTSUPP;
+	if (req.rsvd)
+		return -EINVAL;
 	ret = uboe_rq_init(ud, rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib), &srq->rq,
-			   &req.rq, attr->attr.max_wr, attr->attr.max_sge, to_upd(srq->ib.pd)->id);
+			   &req.rq, req.id, attr->attr.max_wr, attr->attr.max_sge,
+			   to_upd(srq->ib.pd)->id);
 	if (ret)
 		return ret;
 	srq->rq.ctx.limit = cpu_to_le32(attr->attr.srq_limit);

@@ -23,13 +23,14 @@ int uboe_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	};
 	int ret;
 
-	ret = uboe_udata_in(udata, &req, sizeof(req));
+	ret = uboe_udata_in(udata, &req, sizeof(req), sizeof(req));
 	if (ret)
 		return ret;
 	if (req.abi_version != UBOE_ABI_VERSION || req.flags)
 		return -EOPNOTSUPP;
 
 	xa_init(&uctx->arenas);
+	xa_init(&uctx->tokens);
 	return uboe_udata_out(udata, &resp, sizeof(resp));
 }
 
@@ -43,6 +44,7 @@ void uboe_dealloc_ucontext(struct ib_ucontext *ibctx)
 	xa_for_each(&uctx->arenas, id, arena)
 		uboe_arena_put(arena);
 	xa_destroy(&uctx->arenas);
+	uboe_tokens_exit(uctx);
 }
 
 /*

@@ -19,6 +19,9 @@
 
 /* Numbers below are the device's own and the well-known jetties */
 #define UBOE_FIRST_QPN 1024u
+#define UBOE_LAST_QPN (UBOE_FIRST_QPN + UBOE_MAX_JETTY - 1)
+/* The first of them that who asks for it may have */
+#define UBOE_FIRST_KNOWN_QPN 2u
 #define UBOE_MAX_RD_ATOMIC 128u
 #define UBOE_KEY_BITS 12
 #define UBOE_KEY_MASK 0xfffu
@@ -65,6 +68,7 @@ struct uboe_ref {
 struct uboe_ucontext {
 	struct ib_ucontext ib;
 	struct xarray arenas; /* id chosen by the process -> struct uboe_arena */
+	struct xarray tokens; /* reserved TokenID -> a value, see token.c */
 };
 
 struct uboe_pd {
@@ -139,6 +143,7 @@ struct uboe_qp {
  * @chunk: kernel address of each chunk of 1 << @shift bytes
  * @off: offset of the first byte in the first chunk
  * @mapped: a segment uses @chunk; @released completes when it does no more
+ * @owner: context that reserved @id and goes on having it, or NULL
  */
 struct uboe_mr {
 	struct ib_mr ib;
@@ -150,6 +155,7 @@ struct uboe_mr {
 	u32 id;
 	bool mapped;
 	struct completion released;
+	struct uboe_ucontext *owner;
 };
 
 #define UBOE_TO(name, type, member)                                                                \
@@ -196,7 +202,7 @@ int uboe_cmd_create(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 
 int uboe_cmd_modify(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 len, u32 mask);
 int uboe_cmd_query(struct uboe_dev *ud, u32 obj, u32 tag, void *ctx, u32 len);
 int uboe_cmd_destroy(struct uboe_dev *ud, u32 obj, u32 tag);
-int uboe_udata_in(struct ib_udata *udata, void *req, size_t len);
+int uboe_udata_in(struct ib_udata *udata, void *req, size_t min_len, size_t len);
 int uboe_udata_none(struct ib_udata *udata);
 int uboe_udata_out(struct ib_udata *udata, void *resp, size_t len);
 
@@ -205,6 +211,7 @@ struct uboe_ref *uboe_ref_new(void *obj);
 struct uboe_ref *uboe_ref_get(struct xarray *xa, u32 id);
 void uboe_ref_put(struct uboe_ref *ref);
 int uboe_id_alloc(struct xarray *xa, u32 *id, u32 min, u32 max, u32 *next);
+int uboe_id_take(struct xarray *xa, u32 *id, u32 wanted, u32 min, u32 max);
 void uboe_ref_publish(struct xarray *xa, u32 id, struct uboe_ref *ref);
 void uboe_ref_withdraw(struct xarray *xa, u32 id, struct uboe_ref *ref);
 void uboe_id_free(struct xarray *xa, u32 id);
@@ -216,7 +223,7 @@ int uboe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 
 /* srq.c */
 int uboe_rq_init(struct uboe_dev *ud, struct uboe_ucontext *uctx, struct uboe_rq *rq,
-		 const struct uboe_rq_req *req, u32 depth, u32 sges, u32 pd);
+		 const struct uboe_rq_req *req, u32 id, u32 depth, u32 sges, u32 pd);
 int uboe_rq_make(struct uboe_dev *ud, struct uboe_rq *rq);
 void uboe_rq_unmake(struct uboe_dev *ud, struct uboe_rq *rq);
 void uboe_rq_exit(struct uboe_dev *ud, struct uboe_rq *rq);
@@ -243,6 +250,12 @@ int uboe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct
 int uboe_channel_make(struct uboe_dev *ud, struct uboe_qp *qp, const struct ib_qp_attr *attr);
 void uboe_channel_unmake(struct uboe_dev *ud, struct uboe_qp *qp);
 int uboe_channel_timeout(struct uboe_dev *ud, struct uboe_qp *qp, u8 timeout, u8 retry_cnt);
+
+/* token.c */
+extern const struct uapi_definition uboe_uapi_defs[];
+int uboe_token_use(struct uboe_ucontext *uctx, u32 id);
+void uboe_token_unuse(struct uboe_ucontext *uctx, u32 id);
+void uboe_tokens_exit(struct uboe_ucontext *uctx);
 
 /* mr.c */
 struct ib_mr *uboe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 iova, int access,

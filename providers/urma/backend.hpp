@@ -20,6 +20,14 @@ namespace uboe::urma {
 using inproc::Address;
 using TransMode = uboe_jetty_type;
 
+/// What happens to a device as a whole.
+enum class DeviceEvent {
+	lost, // it is gone, nothing completes any more
+	port_up,
+	port_down,
+	addresses, // it has got or lost one
+};
+
 /// What happens, at any time and in any thread. The callee must not call the
 /// backend.
 class Listener {
@@ -28,6 +36,7 @@ public:
 	virtual void completed(u32 jfc) = 0;
 	/// enum uboe_event and enum uboe_event_sub of ub/uboe_io.h
 	virtual void happened(u32 type, u32 sub, u32 number) = 0;
+	virtual void changed(DeviceEvent event) = 0;
 
 protected:
 	~Listener() = default;
@@ -143,7 +152,8 @@ public:
 	virtual int create_segment(const SegmentSpec &spec) = 0;
 	virtual void destroy_segment(u32 id) = 0;
 
-	virtual void kick(u32 jetty) = 0;
+	/// An error means that the device is gone.
+	virtual int kick(u32 jetty) = 0;
 	/// A program polls and found nothing.
 	virtual void progress() = 0;
 	/// A program is about to sleep until a completion event.
@@ -155,5 +165,8 @@ u32 inproc_max_cas();
 
 /// The in-process device at @p address.
 int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out);
+/// A device of the kernel, whose uverbs node is @p path.
+int open_kernel(const std::string &path, const Address &address, Listener &listener,
+		std::unique_ptr<Backend> &out);
 
 } // namespace uboe::urma

@@ -228,7 +228,10 @@ urma_status_t urma_delete_jfc(urma_jfc_t *jfc)
 	{
 		const std::lock_guard hold(c.events);
 
-		c.jfcs.erase(q->memory.id);
+		// the number may have a new owner already
+		if (const auto it = c.jfcs.find(q->memory.id);
+		    it != c.jfcs.end() && it->second == q)
+			c.jfcs.erase(it);
 	}
 	if (q->channel) {
 		q->channel->forget(*q);

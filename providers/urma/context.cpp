@@ -59,6 +59,12 @@ Context::Context(urma_device_t &device) : urma_context_t{}
 	pthread_mutex_init(&mutex, nullptr);
 }
 
+Context::~Context()
+{
+	backend.reset(); // it may call back until then
+	pthread_mutex_destroy(&mutex);
+}
+
 void Context::completed(u32 number)
 {
 	const std::lock_guard hold(events);
@@ -100,12 +106,38 @@ void Context::happened(u32 type, u32 sub, u32 number)
 	} else {
 		return; // of interest to verbs only
 	}
+	report(e);
+}
+
+/// Context::events is held.
+void Context::report(const urma_async_event_t &e)
+{
 	try {
 		pending.push_back(e);
 	} catch (...) {
 		return; // no memory: the queue's state still tells
 	}
 	bell.ring();
+}
+
+/// When the device is gone, who waits for completions is told as if there were some:
+/// polling then says that it failed.
+void Context::changed(DeviceEvent event)
+{
+	constexpr urma_async_event_type_t types[] = {URMA_EVENT_DEV_FATAL, URMA_EVENT_PORT_ACTIVE,
+						     URMA_EVENT_PORT_DOWN, URMA_EVENT_EID_CHANGE};
+	urma_async_event_t e{};
+	const std::lock_guard hold(events);
+
+	e.urma_ctx = this;
+	e.event_type = types[static_cast<unsigned>(event)];
+	report(e);
+	if (event != DeviceEvent::lost)
+		return;
+	lost = true;
+	for (const auto &[number, jfc] : jfcs)
+		if (jfc->channel)
+			jfc->channel->fire(*jfc);
 }
 
 void Context::forget(const void *element)
@@ -166,7 +198,7 @@ urma_context_t *create(urma_device_t &dev, u32 eid_index)
 	const Address &address = eids[eid_index];
 	Context *c = Handles<Context>::make(dev);
 
-	if (int err = open_inproc(address, *c, c->backend)) {
+	if (int err = open_device(dev, address, *c, c->backend)) {
 		URMA_FAILED(err, "EID %s: %s%s", address.text().c_str(), std::strerror(err),
 			    err == EADDRINUSE ? who_has(address).c_str() : "");
 		Handles<Context>::destroy(c);

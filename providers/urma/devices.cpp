@@ -12,6 +12,8 @@
 #include <sstream>
 
 #include "sender.hpp"
+#include "uverbs/channel.hpp"
+#include "uverbs/sysfs.hpp"
 
 namespace uboe::urma {
 
@@ -20,8 +22,20 @@ namespace {
 constexpr char inproc_name[] = "inproc0";
 constexpr unsigned udp_port = 4792; // of UBoE
 
-std::mutex library_lock; // guards the next
+/// The in-process device has no path, one of the kernel has that of its uverbs node.
+using Device = urma_device_t;
+
+std::mutex library_lock; // guards the next two
 bool initialised;
+
+/// All that programs have been told of: pointers stay valid, and mean the device of
+/// that name, whether it is there or not. Outlives every static object of the program.
+std::vector<std::unique_ptr<Device>> &known_devices()
+{
+	static auto *all = new std::vector<std::unique_ptr<Device>>;
+
+	return *all;
+}
 
 /// SOFTUB, as it is one; programs that know only UB say so by URMA_TRANSPORT=ub.
 urma_transport_type_t transport()
@@ -31,20 +45,26 @@ urma_transport_type_t transport()
 	return env && !strcasecmp(env, "ub") ? URMA_TRANSPORT_UB : URMA_TRANSPORT_SOFTUB;
 }
 
-urma_device_t make_device()
+bool is_inproc(const urma_device_t &d)
 {
-	urma_device_t d{};
-
-	std::strcpy(d.name, inproc_name);
-	d.type = transport();
-	return d;
+	return !std::strcmp(d.name, inproc_name);
 }
 
-urma_device_t &the_device()
+Device &known_device(const std::string &name, const std::string &path)
 {
-	static urma_device_t device = make_device();
+	const std::lock_guard hold(library_lock);
+	auto &all = known_devices();
 
-	return device;
+	for (const auto &d : all)
+		if (d->name == name)
+			return *d;
+	auto d = std::make_unique<Device>();
+
+	name.copy(d->name, sizeof(d->name) - 1);
+	path.copy(d->path, sizeof(d->path) - 1);
+	d->type = transport();
+	all.push_back(std::move(d));
+	return *all.back();
 }
 
 /// Is it shown? URMA_DEVICE names the only one that is.
@@ -55,13 +75,56 @@ bool is_visible(const urma_device_t &d)
 	return !env || !*env || !std::strcmp(env, d.name);
 }
 
-void fill_port(urma_port_attr_t &p)
+/// Those there are now, the kernel's first: where both have an EID, it is the one of
+/// the kernel that can be opened.
+std::vector<Device *> present_devices()
+{
+	std::vector<Device *> all;
+
+	for (const uverbs::DeviceName &d : uverbs::devices())
+		if (d.name != inproc_name && d.name.size() < URMA_MAX_NAME)
+			all.push_back(&known_device(d.name, d.path));
+	all.push_back(&known_device(inproc_name, ""));
+	std::erase_if(all, [](const Device *d) { return !is_visible(*d); });
+	return all;
+}
+
+/// A device of the kernel, with a context for its queries.
+int open_channel(const urma_device_t &dev, uverbs::Channel &channel)
+{
+	const auto found = uverbs::find_device(dev.name);
+	uboe_alloc_ucontext_resp caps{};
+	uverbs::Fd events;
+
+	if (!found)
+		return ENODEV;
+	if (int err = channel.open(found->path))
+		return err;
+	return channel.get_context(caps, events);
+}
+
+int fill_port(const urma_device_t &dev, urma_port_attr_t &p)
 {
 	p.max_mtu = URMA_MTU_8192;
 	p.active_mtu = URMA_MTU_4096;
 	p.state = URMA_PORT_ACTIVE;
 	p.active_width = URMA_LINK_X1;
 	p.active_speed = URMA_SP_10G;
+	if (is_inproc(dev))
+		return 0;
+
+	uverbs::Channel channel;
+	ib_uverbs_query_port_resp port{};
+
+	if (int err = open_channel(dev, channel))
+		return err;
+	if (int err = channel.query_port(port))
+		return err;
+	// verbs counts MTUs and states as URMA does
+	p.max_mtu = static_cast<urma_mtu_t>(port.max_mtu);
+	p.active_mtu = static_cast<urma_mtu_t>(port.active_mtu);
+	p.state = static_cast<urma_port_state_t>(port.state);
+	return 0;
 }
 
 /// Inode of the socket bound to @p address at the UBoE port, as /proc has it.
@@ -97,13 +160,33 @@ std::string socket_inode(const Address &address)
 
 bool is_device(const urma_device_t *dev)
 {
-	return dev == &the_device();
+	const std::lock_guard hold(library_lock);
+	const auto &all = known_devices();
+
+	return std::any_of(all.begin(), all.end(), [dev](const auto &d) { return d.get() == dev; });
 }
 
-std::vector<Address> device_eids(const urma_device_t &)
+int open_device(const urma_device_t &dev, const Address &address, Listener &listener,
+		std::unique_ptr<Backend> &out)
 {
-	auto all = inproc::local_addresses();
+	if (is_inproc(dev))
+		return open_inproc(address, listener, out);
+	const auto found = uverbs::find_device(dev.name);
 
+	return found ? open_kernel(found->path, address, listener, out) : ENODEV;
+}
+
+std::vector<Address> device_eids(const urma_device_t &dev)
+{
+	uverbs::Channel channel;
+	std::vector<uverbs::Gid> gids;
+	std::vector<Address> all;
+
+	if (is_inproc(dev))
+		all = inproc::local_addresses();
+	else if (!open_channel(dev, channel) && !channel.query_gids(gids))
+		std::transform(gids.begin(), gids.end(), std::back_inserter(all),
+			       [](const uverbs::Gid &g) { return g.address; });
 	if (all.size() > URMA_MAX_EID_CNT)
 		all.resize(URMA_MAX_EID_CNT);
 	return all;
@@ -227,18 +310,21 @@ urma_device_t **urma_get_device_list(int *num_devices)
 		return nullptr;
 	}
 	*num_devices = 0;
-	if (!is_visible(the_device())) {
-		URMA_FAILED(ENODEV, "URMA_DEVICE names no device of this library");
-		return nullptr;
-	}
-	auto **list = static_cast<urma_device_t **>(std::calloc(2, sizeof(urma_device_t *)));
-	if (!list) {
-		errno = ENOMEM;
-		return nullptr;
-	}
-	list[0] = &the_device();
-	*num_devices = 1;
-	return list;
+	return guarded<urma_device_t **>(nullptr, [&]() -> urma_device_t ** {
+		const auto all = present_devices();
+
+		if (all.empty()) {
+			URMA_FAILED(ENODEV, "URMA_DEVICE names no device that is there");
+			return nullptr;
+		}
+		auto **list = static_cast<urma_device_t **>(
+			std::calloc(all.size() + 1, sizeof(urma_device_t *)));
+		if (!list)
+			throw std::bad_alloc();
+		std::copy(all.begin(), all.end(), list);
+		*num_devices = static_cast<int>(all.size());
+		return list;
+	});
 }
 
 void urma_free_device_list(urma_device_t **device_list)
@@ -248,26 +334,27 @@ void urma_free_device_list(urma_device_t **device_list)
 
 urma_device_t *urma_get_device_by_name(char *dev_name)
 {
-	urma_device_t &d = the_device();
-
-	if (!dev_name || !is_visible(d) || std::strcmp(dev_name, d.name)) {
+	return guarded<urma_device_t *>(nullptr, [&]() -> urma_device_t * {
+		if (dev_name)
+			for (Device *d : present_devices())
+				if (!std::strcmp(dev_name, d->name))
+					return d;
 		URMA_FAILED(dev_name ? ENODEV : EINVAL, "dev_name: no device %s",
 			    dev_name ? dev_name : "(null)");
 		return nullptr;
-	}
-	return &d;
+	});
 }
 
 urma_device_t *urma_get_device_by_eid(urma_eid_t eid, urma_transport_type_t type)
 {
-	urma_device_t &d = the_device();
-
 	return guarded<urma_device_t *>(nullptr, [&]() -> urma_device_t * {
-		const auto eids = device_eids(d);
+		for (Device *d : present_devices()) {
+			const auto eids = device_eids(*d);
 
-		if (type == d.type && is_visible(d) &&
-		    std::find(eids.begin(), eids.end(), to_address(eid)) != eids.end())
-			return &d;
+			if (type == d->type &&
+			    std::find(eids.begin(), eids.end(), to_address(eid)) != eids.end())
+				return d;
+		}
 		URMA_FAILED(ENODEV, "eid: no device of this type has %s",
 			    to_address(eid).text().c_str());
 		return nullptr;
@@ -285,7 +372,8 @@ urma_eid_info_t *urma_get_eid_list(urma_device_t *dev, uint32_t *cnt)
 
 		*cnt = 0;
 		if (eids.empty()) {
-			URMA_FAILED(EIO, "%s has no EID: no interface is up", dev->name);
+			URMA_FAILED(EIO, "%s has no EID: no interface is up, or it is gone",
+				    dev->name);
 			return nullptr;
 		}
 		auto *list = static_cast<urma_eid_info_t *>(
@@ -314,7 +402,11 @@ urma_status_t urma_query_device(urma_device_t *dev, urma_device_attr_t *dev_attr
 	*dev_attr = {};
 	dev_attr->dev_cap = capabilities();
 	dev_attr->port_cnt = 1;
-	fill_port(dev_attr->port_attr[0]);
+	const int err = guarded<int>(
+		ENOMEM, [&] { return fill_port(*dev, dev_attr->port_attr[0]); });
+
+	if (err)
+		return URMA_FAILED(err, "%s: %s", dev->name, std::strerror(err));
 	dev_attr->reserved_jetty_id_min = 2;
 	dev_attr->reserved_jetty_id_max = 1023;
 	return URMA_SUCCESS;

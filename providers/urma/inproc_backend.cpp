@@ -311,7 +311,11 @@ public:
 
 	void destroy_segment(u32 id) override { device_->destroy(UBOE_MBOX_SEG, id); }
 
-	void kick(u32 jetty) override { device_->kick(jetty); }
+	int kick(u32 jetty) override
+	{
+		device_->kick(jetty);
+		return 0;
+	}
 	void progress() override { device_->progress(); }
 	void park() override { device_->park(); }
 

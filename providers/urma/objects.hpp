@@ -91,9 +91,10 @@ struct Context : urma_context_t, Listener {
 	static constexpr u64 magic = 0x55524d4163747831;
 
 	explicit Context(urma_device_t &device);
-	~Context() = default;
+	~Context();
 
 	std::unique_ptr<Backend> backend;
+	std::atomic<bool> lost{false}; // the device is gone for good
 
 	std::atomic<u32> children{0}; // objects that belong to it
 	std::mutex tables; // serialises changes of the next three
@@ -109,8 +110,12 @@ struct Context : urma_context_t, Listener {
 
 	void completed(u32 jfc) override;
 	void happened(u32 type, u32 sub, u32 number) override;
+	void changed(DeviceEvent event) override;
 	/// Forgets events that the program has not fetched yet.
 	void forget(const void *element);
+
+private:
+	void report(const urma_async_event_t &e);
 };
 
 struct Jfce : urma_jfce_t {

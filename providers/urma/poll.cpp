@@ -187,5 +187,9 @@ int urma_poll_jfc(urma_jfc_t *jfc, int cr_cnt, urma_cr_t *cr)
 	if (n)
 		return n;
 	q->context.backend->progress();
+	if (q->context.lost) {
+		errno = ENODEV; // said once, by an event; programs poll again and again
+		return -1;
+	}
 	return take(*q, cr_cnt, cr);
 }

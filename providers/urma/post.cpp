@@ -259,14 +259,16 @@ int append(Sender &j, const urma_jfs_wr_t &from, const char *&why)
 urma_status_t post(Sender &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
 {
 	urma_status_t status = URMA_SUCCESS;
+	urma_jfs_wr_t *const first = wr;
 	const char *why = "";
 	bool kick;
+	int err = 0;
 	{
 		Hold hold(j.queue.lock());
 
 		j.queue.begin();
 		for (; wr; wr = wr->next) {
-			if (int err = append(j, *wr, why)) {
+			if ((err = append(j, *wr, why))) {
 				*bad = wr;
 				status = URMA_FAILED(err, "opcode 0x%x: %s", wr->opcode,
 						     err == ENOMEM ? "the queue is full" : why);
@@ -275,8 +277,11 @@ urma_status_t post(Sender &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
 		}
 		kick = j.queue.publish();
 	}
-	if (kick)
-		j.context.backend->kick(j.memory.id);
+	err = kick ? j.context.backend->kick(j.memory.id) : 0;
+	if (err || j.context.lost) {
+		*bad = first;
+		status = URMA_FAILED(err ? err : ENODEV, "jetty: the device is gone");
+	}
 	return status;
 }
 

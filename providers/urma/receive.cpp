@@ -211,7 +211,10 @@ urma_status_t urma_delete_jfr(urma_jfr_t *jfr)
 	{
 		const std::lock_guard hold(c.events);
 
-		c.jfrs.erase(q->memory.id);
+		// the number may have a new owner already
+		if (const auto it = c.jfrs.find(q->memory.id);
+		    it != c.jfrs.end() && it->second == q)
+			c.jfrs.erase(it);
 	}
 	c.forget(q);
 	q->asyncs.wait();

@@ -54,7 +54,7 @@ class World
 	explicit World(std::uint64_t seed) : random_(seed)
 	{
 		for (unsigned i = 0; i < 2; ++i) {
-			sides_[i].ctx = urma_create_context(device(), i);
+			sides_[i].ctx = open_end(i);
 			EXPECT_NE(sides_[i].ctx, nullptr);
 			sides_[i].memory = std::make_unique<Memory>(
 				sides_[i].ctx, 1 << 16, URMA_ACCESS_READ | URMA_ACCESS_WRITE);

@@ -25,6 +25,21 @@ urma_device_t *device()
 	return urma_get_device_by_name(name.data());
 }
 
+urma_context_t *open_end(unsigned end)
+{
+	const char *peer = std::getenv("URMA_TEST_PEER");
+	std::string name = peer ? peer : "";
+
+	if (end && peer)
+		return urma_create_context(urma_get_device_by_name(name.data()), 0);
+	return urma_create_context(device(), end);
+}
+
+bool is_inproc()
+{
+	return !std::strcmp(device()->name, "inproc0");
+}
+
 Memory::Memory(urma_context_t *ctx, std::size_t size, std::uint32_t access, bool with_token)
 	: bytes_(size + 2 * margin, canary), size_(size)
 {
@@ -70,13 +85,13 @@ bool Memory::canaries_ok() const
 	       std::all_of(bytes_.end() - margin, bytes_.end(), clean);
 }
 
-End::End(unsigned eid_index, const Shape &shape)
+End::End(unsigned end, const Shape &shape)
 {
 	urma_jfc_cfg_t jfc_cfg{};
 	urma_jfr_cfg_t jfr_cfg{};
 	urma_jetty_cfg_t cfg{};
 
-	ctx = urma_create_context(device(), eid_index);
+	ctx = open_end(end);
 	EXPECT_NE(ctx, nullptr) << std::strerror(errno);
 	if (shape.events)
 		jfce = urma_create_jfce(ctx);

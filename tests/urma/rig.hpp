@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
 // Two ends that talk to each other, by the public API alone: what a test needs
-// of a device, whichever it is. URMA_TEST_DEVICE names it, inproc0 by default.
+// of a device, whichever it is. URMA_TEST_DEVICE names it, inproc0 by default; the
+// other end is at its second EID, or at the first of the device URMA_TEST_PEER.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,10 @@ constexpr std::uint32_t segment_token = 0xdeadbeef;
 constexpr std::uint8_t canary = 0xc5;
 
 urma_device_t *device();
+/// A new context of end 0 or 1; null as from urma_create_context().
+urma_context_t *open_end(unsigned end);
+/// Is it the device of the library's own process?
+bool is_inproc();
 
 /// Memory with canaries on both sides, registered.
 class Memory
@@ -61,7 +66,7 @@ struct Shape {
 	std::uint32_t inline_bytes = 208;
 	std::uint8_t rnr_retry = 7;
 	std::uint8_t err_timeout = 0;
-	std::uint8_t min_rnr_timer = 1;
+	std::uint8_t min_rnr_timer = 12; // 0.64 ms: shorter ones leave User-Mode Linux no time
 	bool events = false;
 	bool jfc_inline = false;
 	bool jetty_token = true;
@@ -72,7 +77,8 @@ struct Shape {
 class End
 {
       public:
-	End(unsigned eid_index, const Shape &shape);
+	/// @p end: 0 or 1
+	End(unsigned end, const Shape &shape);
 	~End();
 	End(const End &) = delete;
 	End &operator=(const End &) = delete;

@@ -17,11 +17,15 @@
  *
  * Work is announced by the rules in ub/uboe_io.h. KICK is the standard
  * POST_SEND command with wr_count 0 on the QP.
+ *
+ * What URMA has and verbs has not travels in the same commands, in fields at the
+ * end of a request that may be left out, and in two methods of the device.
  */
 #ifndef UBOE_ABI_H
 #define UBOE_ABI_H
 
 #include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 
 #define UBOE_ABI_VERSION 1
 
@@ -87,13 +91,23 @@ struct uboe_rq_req {
 	__u8 rsvd[6];
 };
 
+enum uboe_qp_flags {
+	/* An URMA jetty (UBOE_JETTY_NATIVE in ub/uboe_mbox.h); it has an SRQ */
+	UBOE_QP_NATIVE = 1 << 0,
+	/* What a peer sends must carry @token; native ones only */
+	UBOE_QP_TOKEN = 1 << 1,
+};
+
 struct uboe_create_qp_req {
 	__aligned_u64 sq; /* BBs */
 	__aligned_u64 jpage;
 	struct uboe_rq_req rq; /* all zero with an SRQ */
 	__u8 sq_shift; /* log2 of BBs, 0..15 */
 	__u8 rsvd[3];
-	__u32 flags;
+	__u32 flags; /* enum uboe_qp_flags */
+	/* may be left out; zero unless native */
+	__u32 id; /* wanted number, 2 to 2^16 + 1023; 0: any. EEXIST when in use */
+	__u32 token; /* TokenValue */
 };
 
 struct uboe_create_qp_resp {
@@ -104,11 +118,49 @@ struct uboe_create_qp_resp {
 struct uboe_create_srq_req {
 	struct uboe_rq_req rq;
 	__u64 flags;
+	/* may be left out */
+	__u32 id; /* wanted number, 1 to 65535; 0: any. EEXIST when in use */
+	__u32 rsvd;
 };
 
 struct uboe_create_srq_resp {
 	__u32 srqn;
 	__u32 rsvd;
+};
+
+enum uboe_mr_flags {
+	UBOE_MR_NATIVE = 1 << 0, /* an URMA segment: @token_id, @token and @va hold */
+	UBOE_MR_NO_TOKEN = 1 << 1, /* peers need no TokenValue; native ones only */
+};
+
+/*
+ * REG_MR, may be left out as a whole. lkey and rkey of an URMA segment are its
+ * TokenID << 12 | the low 12 bits of its TokenValue: the local key.
+ */
+struct uboe_reg_mr_req {
+	__u32 flags; /* enum uboe_mr_flags */
+	__u32 token_id; /* one that this context reserved, or 0: any */
+	__u32 token; /* TokenValue; peers need all 32 bits of it */
+	__u32 rsvd;
+	__aligned_u64 va; /* address of the first byte for SGEs and peers, whatever hca_va says */
+};
+
+/*
+ * Methods of UVERBS_OBJECT_DEVICE. A TokenID belongs to the context that reserved it
+ * and serves one segment at a time: EEXIST while it has one, EBUSY when such a one is
+ * freed, ENOENT for a number that the context has not.
+ */
+enum uboe_device_methods {
+	UBOE_METHOD_TOKEN_ID_ALLOC = 1U << UVERBS_ID_NS_SHIFT,
+	UBOE_METHOD_TOKEN_ID_FREE,
+};
+
+enum uboe_token_id_alloc_attrs {
+	UBOE_ATTR_TOKEN_ID_ALLOC_RESP = 1U << UVERBS_ID_NS_SHIFT, /* out: __u32 */
+};
+
+enum uboe_token_id_free_attrs {
+	UBOE_ATTR_TOKEN_ID_FREE_ID = 1U << UVERBS_ID_NS_SHIFT, /* in: __u32 */
 };
 
 #endif /* UBOE_ABI_H */

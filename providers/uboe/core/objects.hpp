@@ -7,7 +7,7 @@
 #include <new>
 
 #include "../uboe_core.h"
-#include "arena.hpp"
+#include "rings/arena.hpp"
 #include "rings/comp_queue.hpp"
 #include "rings/id_table.hpp"
 #include "rings/recv_queue.hpp"

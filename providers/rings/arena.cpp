@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-#include "arena.hpp"
+#include "rings/arena.hpp"
 
 #include <algorithm>
 #include <cerrno>
