@@ -225,7 +225,7 @@ public:
 		ib_uverbs_modify_qp cmd{};
 		const int err = q ? modify(*q, cmd, qps_err, 0) : ENOENT;
 
-		return uverbs::means_gone(err) ? 0 : err; // it failed indeed
+		return err == uverbs::gone ? 0 : err; // it failed indeed
 	}
 
 	int has_failed(u32 id, bool &failed) override
@@ -239,7 +239,7 @@ public:
 		cmd.qp_handle = q->handle;
 		cmd.attr_mask = qp_state;
 		const int err = device_.command(IB_USER_VERBS_CMD_QUERY_QP, cmd, resp);
-		const bool gone = uverbs::means_gone(err);
+		const bool gone = err == uverbs::gone;
 
 		failed = gone || (!err && resp.qp_state == qps_err);
 		return gone ? 0 : err;
@@ -397,7 +397,7 @@ private:
 		events_.forget(q->key);
 		for (unsigned n = 0; (err = (this->*how)(*q)) == EBUSY && n < 100000; ++n)
 			sched_yield();
-		if (err && !uverbs::means_gone(err))
+		if (err && err != uverbs::gone)
 			q.release();
 	}
 

@@ -53,7 +53,7 @@ struct Request {
 					  num_attrs * sizeof(ib_uverbs_attr));
 		while (ioctl(fd, RDMA_VERBS_IOCTL, this) < 0)
 			if (errno != EINTR)
-				return errno;
+				return errno == EIO ? gone : errno;
 		return 0;
 	}
 
@@ -213,7 +213,7 @@ int Channel::kick(u32 qp_handle) const
 	cmd.body.wqe_size = sizeof(ib_uverbs_send_wr);
 	while (write(fd(), &cmd, sizeof(cmd)) < 0)
 		if ((errno != EINTR && errno != EAGAIN && errno != ENOMEM) || !--tries)
-			return errno;
+			return errno == EIO ? gone : errno;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 // headers alone. Errors are positive errno values.
 #pragma once
 
+#include <cerrno>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,11 +45,8 @@ struct Gid {
 	u32 index;
 };
 
-/// The disassociated device's answer to everything: it is gone for good.
-constexpr bool means_gone(int err)
-{
-	return err == 5 /* EIO */ || err == 19 /* ENODEV */;
-}
+/// What a device answers that is gone for good; the kernel says EIO.
+inline constexpr int gone = ENODEV;
 
 /// /dev/infiniband/uverbsN, opened.
 class Channel {

@@ -91,6 +91,24 @@ uboe_pair() {
 	fi
 }
 
+# uboe_hello CLIENT-EID SERVER-EID PREFIX...: the example program, server here, client
+# behind PREFIX; the server has to see what the client wrote and sent.
+uboe_hello() {
+	local hello=$UBOE_BUILD/examples/hello client=$1 eid=$2 server status=0 descriptor=
+
+	shift 2
+	timeout 60 "$hello" server "$eid" "$client" >"$log/hello-server" 2>&1 &
+	server=$!
+	vm_until 20 test -s "$log/hello-server" || true
+	read -r descriptor <"$log/hello-server"
+	"$@" timeout 60 "$hello" client "$descriptor" "$client" >"$log/hello-client" 2>&1 ||
+		status=$?
+	wait "$server" || status=$?
+	grep -q "memory: written by $client" "$log/hello-server" || status=1
+	((status == 0)) || sed 's/^/# /' "$log/hello-server" "$log/hello-client"
+	return "$status"
+}
+
 # uboe_impair DEV SPEC
 uboe_impair() { echo "$2" >"/sys/kernel/debug/uboe/$1/impair"; }
 

@@ -9,7 +9,8 @@ import os
 import struct
 import sys
 
-GET_CONTEXT, ALLOC_PD, REG_MR, CREATE_CQ, CREATE_QP = 0, 3, 9, 18, 24
+GET_CONTEXT, ALLOC_PD, REG_MR, CREATE_CQ, CREATE_QP, CREATE_SRQ = 0, 3, 9, 18, 24, 32
+VERBS_IOCTL, DRIVER_ID, TOKEN_ALLOC, TOKEN_FREE = 0xc0181b01, 0x5542, 0x1000, 0x1001
 ARENA_BASE, MAX_ARENAS, ARENA_MAX = 0x10000, 4096, 64 << 20
 PAGE, MB = os.sysconf("SC_PAGESIZE"), 1 << 20
 PROT_RW, MAP_SHARED, MAP_PRIVATE, MAP_ANON = 3, 1, 2, 0x20
@@ -89,18 +90,48 @@ class Context:
         driver = struct.pack("QQII", ring, rec, shift, flags)
         return self.command(CREATE_CQ, core, driver[:len(driver) - cut] + tail, 8 + 8)
 
-    def mr(self, pd, start, length, iova, access):
+    def mr(self, pd, start, length, iova, access, driver=b""):
         core = struct.pack("QQQII", start, length, iova, pd, access)
-        return self.command(REG_MR, core, b"", 12)
+        return self.command(REG_MR, core, driver, 12)
+
+    def method(self, number, attr, value=0):
+        """A method of the device with one attribute of 32 bits; a number comes in self.out"""
+        out = ctypes.create_string_buffer(4)
+        data = value if number == TOKEN_FREE else ctypes.addressof(out)
+        request = struct.pack("HHHHQII", 24 + 16, 0, number, 1, 0, DRIVER_ID, 0)
+        request += struct.pack("HHHHQ", attr, 4, 1, 0, data)
+        buf = ctypes.create_string_buffer(request, len(request))
+        with fault:
+            ret = libc.ioctl(self.fd, ctypes.c_ulong(VERBS_IOCTL), buf)
+            err = ctypes.get_errno()
+        self.out = out.raw
+        return -err if ret < 0 else 0
+
+    def alloc_token(self):
+        return self.method(TOKEN_ALLOC, 0x1000)
+
+    def free_token(self, number):
+        return self.method(TOKEN_FREE, 0x1000, number)
+
+    def srq(self, pd, number=0, rsvd=0, native=True):
+        core = struct.pack("QIIII", 0, pd, 10, 1, 0)
+        driver = struct.pack("QQQBB6xQ", at(0, 20480), at(0, 24576), at(0, 28672), 6, 0, 0)
+        if native:
+            driver += struct.pack("II", number, rsvd)
+        return self.command(CREATE_SRQ, core, driver, 16 + 8)
 
     def qp(self, pd, cq, **kw):
         a = {"sq": at(0, 8192), "page": at(0, 16384), "ring": at(0, 20480),
              "idx": at(0, 24576), "rec": at(0, 28672), "shift": 6, "sge_shift": 0,
              "sq_shift": 6, "flags": 0, "type": RC, "send_wr": 10, "recv_wr": 10,
-             "send_sge": 1, "recv_sge": 1, "inline": 0, "rsvd": 0, "rq_rsvd": 0, "tail": b""}
+             "send_sge": 1, "recv_sge": 1, "inline": 0, "rsvd": 0, "rq_rsvd": 0, "tail": b"",
+             "srq": None}
         a.update(kw)
-        core = struct.pack("QIIIIIIIIIBBBB", 0, pd, cq, cq, 0, a["send_wr"], a["recv_wr"],
-                           a["send_sge"], a["recv_sge"], a["inline"], 0, a["type"], 0, 0)
+        if a["srq"] is not None:
+            a.update({"ring": 0, "idx": 0, "rec": 0, "shift": 0})
+        core = struct.pack("QIIIIIIIIIBBBB", 0, pd, cq, cq, a["srq"] or 0, a["send_wr"],
+                           a["recv_wr"], a["send_sge"], a["recv_sge"], a["inline"], 0,
+                           a["type"], a["srq"] is not None, 0)
         driver = struct.pack("QQQQQBBB5xBB2xI", a["sq"], a["page"], a["ring"], a["idx"],
                              a["rec"], a["shift"], a["sge_shift"], a["rq_rsvd"],
                              a["sq_shift"], a["rsvd"], a["flags"])
@@ -196,7 +227,7 @@ def test_qp():
     c.cq(at(0, 0), at(0, PAGE))
     cq = c.handle()
     for name, args, want in (
-            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 1}, NOSUP),
+            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 8}, NOSUP),
             ("reserved byte", {"rsvd": 1}, INVAL), ("reserved byte of rq", {"rq_rsvd": 1}, INVAL),
             ("UD", {"type": UD}, NOSUP), ("UC", {"type": UC}, NOSUP),
             ("sq shift 16", {"sq_shift": 16}, INVAL), ("sq shift 255", {"sq_shift": 255}, INVAL),
@@ -211,9 +242,73 @@ def test_qp():
             ("page beyond the end", {"page": at(0, MB)}, INVAL),
             ("sq beyond the end", {"sq": at(0, MB - 2048)}, INVAL),
             ("index ring beyond the end", {"idx": at(0, MB)}, INVAL),
-            ("unknown tail", {"tail": b"\1" + bytes(7)}, NOSUP)):
+            ("unknown flag", {"flags": 4}, NOSUP),
+            ("native without an SRQ", {"flags": 1, "tail": bytes(8)}, INVAL),
+            ("a number without being native", {"tail": b"\1" + bytes(7)}, INVAL),
+            ("a token without being native", {"tail": bytes(7) + b"\1"}, INVAL),
+            ("unknown tail", {"tail": bytes(8) + b"\1" + bytes(7)}, NOSUP)):
         report.expect("qp: " + name, c.qp(pd, cq, **args), want)
     c.close()
+
+
+def test_native():
+    """What URMA has and verbs has not"""
+    exists = -errno.EEXIST
+    c = opened()
+    c.pd()
+    pd = c.handle()
+    c.cq(at(0, 0), at(0, PAGE))
+    cq = c.handle()
+    for name, args, want in (
+            ("as verbs has it", {"native": False}, 0), ("a number", {"number": 77}, 0),
+            ("in use", {"number": 77}, exists), ("beyond the last", {"number": 1 << 16}, exists),
+            ("reserved word", {"rsvd": 1}, INVAL), ("any", {}, 0)):
+        report.expect("srq: " + name, c.srq(pd, **args), want)
+    srq = c.handle()
+    for name, number, flags, want in (
+            ("any number", 0, 1, 0), ("well known", 77, 1, 0), ("in use", 77, 1, exists),
+            ("QP1", 1, 1, exists), ("beyond the last", 65536 + 1024, 1, exists),
+            ("with a token", 65536 + 1023, 3, 0), ("a token without native", 0, 2, INVAL)):
+        tail = struct.pack("II", number, 0xfeedf00d if flags & 1 else 0)
+        report.expect("jetty: " + name,
+                      c.qp(pd, cq, srq=srq, flags=flags, tail=tail), want)
+    test_segments(c, pd)
+    c.close()
+
+
+def test_segments(c, pd):
+    buf = libc.mmap(None, MB, PROT_RW, MAP_PRIVATE | MAP_ANON, -1, 0)
+    other = opened()
+
+    def segment(flags, token_id, token=0xdeadbeef, rsvd=0, va=4711, tail=b""):
+        return c.mr(pd, buf, PAGE, buf, LOCAL | READ,
+                    struct.pack("IIIIQ", flags, token_id, token, rsvd, va) + tail)
+
+    report.expect("token id: reserve", c.alloc_token(), 0)
+    mine = c.handle()
+    other.alloc_token()
+    foreign = other.handle()
+    for name, got, want in (
+            ("any TokenID", segment(1, 0), 0), ("reserved one", segment(3, mine), 0),
+            ("once more", segment(1, mine), -errno.EEXIST),
+            ("of another context", segment(1, foreign), -errno.ENOENT),
+            ("never reserved", segment(1, 0xfffff), -errno.ENOENT),
+            ("2^32-1", segment(1, 0xffffffff), -errno.ENOENT),
+            ("unknown flag", segment(5, 0), NOSUP), ("no token, not native", segment(2, 0), INVAL),
+            ("an id, not native", segment(0, mine, 0, 0, 0), INVAL),
+            ("nothing, not native", segment(0, 0, 0, 0, 0), 0),
+            ("reserved word", segment(1, 0, 1, 1), INVAL),
+            ("address that wraps", segment(1, 0, 1, 0, (1 << 64) - 1), INVAL),
+            ("unknown tail", segment(1, 0, tail=bytes(7) + b"\1"), NOSUP)):
+        report.expect("segment: " + name, got, want)
+    for name, got, want in (
+            ("free in use", c.free_token(mine), -errno.EBUSY),
+            ("free another's", c.free_token(foreign), -errno.ENOENT),
+            ("free its own", other.free_token(foreign), 0),
+            ("free twice", other.free_token(foreign), -errno.ENOENT)):
+        report.expect("token id: " + name, got, want)
+    other.alloc_token() # left to the end of the context
+    other.close()
 
 
 def test_mr():
@@ -271,12 +366,14 @@ def test_faults():
     sweep("cq", lambda: c.cq(at(0, 0), at(0, PAGE)))
     sweep("qp", lambda: c.qp(pd, cq))
     sweep("mr", lambda: c.mr(pd, buf, 300000, buf, LOCAL | WRITE | READ))
+    sweep("token id", c.alloc_token)
+    sweep("srq", lambda: c.srq(pd))
     c.close()
 
 
 def main():
     print("TAP version 14")
-    for test in (test_context, test_arena, test_cq, test_qp, test_mr):
+    for test in (test_context, test_arena, test_cq, test_qp, test_native, test_mr):
         test()
     if os.path.exists(Fault.path):
         test_faults()

@@ -150,6 +150,7 @@ Options read_options(int argc, char **argv)
 	app.add_option("-j,--jetties", o.jetties, "connections")->check(CLI::Range(1u, 1024u));
 	app.add_flag("-b,--bidirectional", o.bidirectional, "both sides send");
 	app.add_flag("-e,--events", o.events, "sleep until completions come");
+	app.add_option("-d,--device", o.device, "own device, as urma_get_device_list() has it");
 	app.add_option("--eid", o.eid, "own address");
 	app.add_option("-p,--port", o.port, "TCP port where the sides meet");
 	app.add_option("-w,--wait", o.wait_s, "seconds to look for the server")

@@ -14,11 +14,29 @@ namespace
 constexpr std::size_t notify_room = 64; // behind the data of each jetty
 constexpr auto patience = std::chrono::seconds(60);
 
-urma::Eid own_eid(const Options &o)
+/// A device for the address that was asked for, or one of its own choice.
+urma::Context open(const Options &o)
 {
-	if (!o.eid.empty())
-		return urma::Eid::of(o.eid);
-	return urma::Eid::of(o.is_server() ? "127.0.0.1" : "127.0.0.2");
+	const auto eid = urma::Eid::of(!o.eid.empty() ? o.eid :
+				       o.is_server()  ? "127.0.0.1" :
+							"127.0.0.2");
+	std::vector<urma::Device> devices;
+
+	if (!o.device.empty())
+		devices.push_back(urma::Device::of(o.device));
+	else
+		for (const urma::Device &d : urma::DeviceList())
+			devices.push_back(d);
+	for (const urma::Device &d : devices)
+		for (const auto &[address, index] : d.eids())
+			if (address == eid)
+				return urma::Context(d, eid);
+	if (devices.empty())
+		throw std::runtime_error("there is no device");
+	const auto own = devices.front().eids();
+
+	return urma::Context(devices.front(),
+			     o.eid.empty() && !own.empty() ? own.front().first : eid);
 }
 
 std::size_t stride_of(const Options &o)
@@ -43,7 +61,7 @@ std::unique_ptr<urma::CompletionQueue> make_queue(Session &s)
 } // namespace
 
 Session::Session(const Options &o, uboe::Stream &peer)
-	: options(o), stream(peer), context(own_eid(o)), stride(stride_of(o)),
+	: options(o), stream(peer), context(open(o)), stride(stride_of(o)),
 	  memory(urma::LocalSegment::allocate(context, stride * o.jetties,
 					      { .access = urma::Access::atomic }))
 {
