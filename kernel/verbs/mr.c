@@ -132,8 +132,7 @@ static int uboe_mr_number(struct uboe_dev *ud, struct uboe_mr *mr, struct uboe_u
 	int ret;
 
 	if (!token_id)
-		return uboe_id_alloc(&ud->mrs, &mr->id, 1, ud->core.cfg.max_seg - 1,
-				     &ud->next_mr);
+		return uboe_id_alloc(&ud->mrs, &mr->id, 1, ud->core.cfg.max_seg - 1, &ud->next_mr);
 	ret = uboe_token_use(uctx, token_id);
 	if (ret)
 		return ret;

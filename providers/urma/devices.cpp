@@ -402,8 +402,8 @@ urma_status_t urma_query_device(urma_device_t *dev, urma_device_attr_t *dev_attr
 	*dev_attr = {};
 	dev_attr->dev_cap = capabilities();
 	dev_attr->port_cnt = 1;
-	const int err = guarded<int>(
-		ENOMEM, [&] { return fill_port(*dev, dev_attr->port_attr[0]); });
+	const int err =
+		guarded<int>(ENOMEM, [&] { return fill_port(*dev, dev_attr->port_attr[0]); });
 
 	if (err)
 		return URMA_FAILED(err, "%s: %s", dev->name, std::strerror(err));

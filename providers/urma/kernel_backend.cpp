@@ -27,11 +27,11 @@ constexpr u8 tries = 7; // err_timeout is the time of one try; a channel gets ei
 // Of the kernel's verbs, in no public header: enum ib_qp_state, ib_qp_attr_mask,
 // ib_srq_attr_mask, ib_qp_type
 constexpr u8 qps_reset = 0, qps_init = 1, qps_rtr = 2, qps_rts = 3, qps_err = 6;
-constexpr u32 qp_state = 1 << 0, qp_access_flags = 1 << 3, qp_pkey_index = 1 << 4,
-	      qp_port = 1 << 5, qp_av = 1 << 7, qp_path_mtu = 1 << 8, qp_timeout = 1 << 9,
-	      qp_retry_cnt = 1 << 10, qp_rnr_retry = 1 << 11, qp_rq_psn = 1 << 12,
-	      qp_max_rd_atomic = 1 << 13, qp_min_rnr_timer = 1 << 15, qp_sq_psn = 1 << 16,
-	      qp_max_dest_rd_atomic = 1 << 17, qp_dest_qpn = 1 << 20;
+constexpr u32 qp_state = 1 << 0, qp_access_flags = 1 << 3, qp_pkey_index = 1 << 4, qp_port = 1 << 5,
+	      qp_av = 1 << 7, qp_path_mtu = 1 << 8, qp_timeout = 1 << 9, qp_retry_cnt = 1 << 10,
+	      qp_rnr_retry = 1 << 11, qp_rq_psn = 1 << 12, qp_max_rd_atomic = 1 << 13,
+	      qp_min_rnr_timer = 1 << 15, qp_sq_psn = 1 << 16, qp_max_dest_rd_atomic = 1 << 17,
+	      qp_dest_qpn = 1 << 20;
 constexpr u32 srq_limit = 1 << 1;
 constexpr u8 qpt_rc = 2;
 
@@ -72,8 +72,8 @@ public:
 			return err;
 		if (int err = gid_index(index))
 			return err;
-		if (int err = device_.command(IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, comp,
-					      comp_resp))
+		if (int err =
+			    device_.command(IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, comp, comp_resp))
 			return err;
 		uverbs::Fd completions(static_cast<int>(comp_resp.fd));
 		if (int err = device_.command(IB_USER_VERBS_CMD_ALLOC_PD, pd, pd_resp))
@@ -119,9 +119,8 @@ public:
 		ib_uverbs_create_srq_resp resp{};
 		uboe_create_srq_req req{};
 		uboe_create_srq_resp driver{};
-		Owned q = new_object(
-			{(std::size_t{UBOE_SGE_SIZE} << spec.sge_shift) * spec.depth,
-			 sizeof(u32) * std::size_t{spec.depth}, sizeof(uboe_jfr_rec)});
+		Owned q = new_object({(std::size_t{UBOE_SGE_SIZE} << spec.sge_shift) * spec.depth,
+				      sizeof(u32) * std::size_t{spec.depth}, sizeof(uboe_jfr_rec)});
 
 		if (!q)
 			return ENOMEM;

@@ -31,8 +31,7 @@ TokenId *make_token_id(Context &c)
 	u32 id;
 
 	if (int err = c.backend->reserve_token_id(id)) {
-		URMA_FAILED(err, "%s",
-			    err == ENOSPC ? "no token id is left" : std::strerror(err));
+		URMA_FAILED(err, "%s", err == ENOSPC ? "no token id is left" : std::strerror(err));
 		return nullptr;
 	}
 	TokenId *t = Handles<TokenId>::make(c, id);

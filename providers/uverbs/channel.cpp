@@ -162,8 +162,7 @@ int Channel::query_gids(std::vector<Gid> &gids) const
 	Request r(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE);
 
 	r.in(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, bytes_of(entry_size));
-	r.out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES,
-	      std::as_writable_bytes(std::span(entries)));
+	r.out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, std::as_writable_bytes(std::span(entries)));
 	r.out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, room_of(n));
 	if (int err = r.send(fd()))
 		return err;

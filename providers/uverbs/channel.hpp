@@ -97,10 +97,7 @@ private:
 	using In = std::span<const std::byte>;
 	using Out = std::span<std::byte>;
 
-	template <class T> static In bytes(const T &t)
-	{
-		return std::as_bytes(std::span(&t, 1));
-	}
+	template <class T> static In bytes(const T &t) { return std::as_bytes(std::span(&t, 1)); }
 	template <class T> static Out writable(T &t)
 	{
 		return std::as_writable_bytes(std::span(&t, 1));

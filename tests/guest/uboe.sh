@@ -97,7 +97,8 @@ uboe_hello() {
 	local hello=$UBOE_BUILD/examples/hello client=$1 eid=$2 server status=0 descriptor=
 
 	shift 2
-	timeout 60 "$hello" server "$eid" "$client" >"$log/hello-server" 2>&1 &
+	: >"$log/hello-server"
+	timeout 60 "$hello" server "$eid" "$client" >>"$log/hello-server" 2>&1 &
 	server=$!
 	vm_until 20 test -s "$log/hello-server" || true
 	read -r descriptor <"$log/hello-server"

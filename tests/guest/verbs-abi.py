@@ -261,7 +261,7 @@ def test_native():
     cq = c.handle()
     for name, args, want in (
             ("as verbs has it", {"native": False}, 0), ("a number", {"number": 77}, 0),
-            ("in use", {"number": 77}, exists), ("beyond the last", {"number": 1 << 16}, exists),
+            ("in use", {"number": 77}, exists), ("beyond the last", {"number": 1 << 20}, exists),
             ("reserved word", {"rsvd": 1}, INVAL), ("any", {}, 0)):
         report.expect("srq: " + name, c.srq(pd, **args), want)
     srq = c.handle()

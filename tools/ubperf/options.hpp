@@ -19,7 +19,7 @@ struct Options {
 	unsigned wait_s = 30; ///< how long a client looks for its server, seconds
 	std::string device; ///< empty: the one that has the address
 	std::string eid; ///< empty: 127.0.0.1 for a server, 127.0.0.2 for a client, if
-			 ///< a device has it, else the device's first
+		///< a device has it, else the device's first
 	Operation operation = Operation::write;
 	Measure measure = Measure::bandwidth;
 	std::vector<std::uint32_t> sizes{ 65536 }; ///< bytes

@@ -119,7 +119,7 @@ struct uboe_create_srq_req {
 	struct uboe_rq_req rq;
 	__u64 flags;
 	/* may be left out */
-	__u32 id; /* wanted number, 1 to 65535; 0: any. EEXIST when in use */
+	__u32 id; /* wanted number, from 1 to 2^18 - 1; 0: any. EEXIST when in use */
 	__u32 rsvd;
 };
 
