@@ -213,4 +213,42 @@ TEST_F(Tokens, ByPolicy)
 	EXPECT_EQ(write(UBOE_SEG_NO_TOKEN, 0x123, 0, false), UBOE_CQE_OK);
 }
 
+/* A queue that is used once more begins at the index that its producer then has */
+TEST(Reset, TheProducerIndexCountsFromTheEndOfReset)
+{
+	end e(addr(false, 1), 0x101);
+	const ubsim::dma sq = e.h.alloc_dma(UBOE_BB), page = e.h.alloc_dma(UBOE_JPAGE_SOFT_STRIDE);
+	auto *pi = reinterpret_cast<__le32 *>(page.p + UBOE_JPAGE_DB);
+	uboe_jetty_ctx ctx{};
+	const auto fetched = [&] {
+		uboe_jetty_ctx c{};
+
+		EXPECT_EQ(e.h.query(UBOE_MBOX_JETTY, 0x300, c), 0);
+		return c.sq_pi;
+	};
+
+	ctx.type = UBOE_JETTY_RC;
+	ctx.pd = pd;
+	ctx.sq_base = sq.bus;
+	ctx.page = page.bus;
+	ctx.tx_jfcn = e.tx.id();
+	ctx.rx_jfcn = e.rx.id();
+	ctx.jfrn = e.r.id();
+	*pi = 7; /* of its former life */
+	ASSERT_EQ(e.h.create(UBOE_MBOX_JETTY, 0x300, ctx), 0);
+	EXPECT_EQ(fetched(), 7u);
+	*pi = 0;
+	ctx = {};
+	ctx.state = UBOE_JS_INIT;
+	ASSERT_EQ(e.h.modify(UBOE_MBOX_JETTY, 0x300, ctx, UBOE_JM_STATE), 0);
+	EXPECT_EQ(fetched(), 0u);
+	*pi = 1; /* once more INIT: something may be posted already */
+	ASSERT_EQ(e.h.modify(UBOE_MBOX_JETTY, 0x300, ctx, UBOE_JM_STATE), 0);
+	EXPECT_EQ(fetched(), 0u);
+	e.h.destroy(UBOE_MBOX_JETTY, 0x300);
+	e.h.reap();
+	e.h.free_dma(sq);
+	e.h.free_dma(page);
+}
+
 } /* namespace */
