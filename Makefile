@@ -7,7 +7,7 @@
 #   make check-full  the same with long steps and whole ranges
 #   make demo        the tour
 #   make bench       uboe and its peers, measured
-#   make install     user space, to PREFIX below DESTDIR
+#   make install     user space with manual pages and completions, to PREFIX below DESTDIR
 
 BUILD   ?= build
 PRESET  ?= default
