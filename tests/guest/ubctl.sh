@@ -108,11 +108,11 @@ ubctl_objects() {
 	ubctl_says "ubctl jetty" \
 		"len(r) == 1 and r[0]['type'] == 'RC' and r[0]['state'] == 'INIT' and
 		 r[0]['pid'] > $waiting and r[0]['program'] == 'ibv_rc_pingpong' and
-		 r[0]['tp'] is None and r[0]['jfr'] > 0" jetty uboe1
+		 r[0]['tp'] is None and r[0]['receive_queue'] > 0" jetty uboe1
 	ubctl_says "ubctl jetty: of all devices" \
 		'{j["device"] for j in r} == {"uboe0", "uboe1"}' jetty
 	ubctl_says "ubctl jfc" "len(r) == 1 and r[0]['depth'] > 0" jfc uboe1
-	ubctl_says "ubctl jfr" "len(r) == 1 and r[0]['program'] == 'ibv_srq_pingpong'" jfr uboe0
+	ubctl_says "ubctl jfr" "len(r) == 1 and r[0]['program'].startswith('ibv_srq')" jfr uboe0
 	ubctl_says "ubctl seg" \
 		'len(r) == 1 and r[0]["length"] == 4096 and
 		 int(r[0]["rkey"], 16) >> 12 == int(r[0]["token_id"], 16)' seg uboe1

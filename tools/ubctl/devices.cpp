@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "commands.hpp"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
+#include <string_view>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <uboe/urma.hpp>
 
@@ -37,13 +40,21 @@ const std::vector<Column> eid_columns{
 	{ "NETDEV", "/netdev" },
 };
 
+/// The first line of a file in sysfs. Nothing for an entry that is not in use: it cannot
+/// be read. There are hundreds of them, so no stream is made for each.
 std::string first_line(const fs::path &file)
 {
-	std::ifstream in(file); // entries that are not in use cannot be read
-	std::string line;
+	char room[128];
+	const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
 
-	std::getline(in, line);
-	return line;
+	if (fd < 0)
+		return {};
+	const ssize_t n = read(fd, room, sizeof(room));
+
+	close(fd);
+	const std::string_view text(room, n > 0 ? static_cast<std::size_t>(n) : 0);
+
+	return std::string(text.substr(0, text.find('\n')));
 }
 
 /// "0000:...:ffff:0a01:0001" of sysfs. Nothing: not in use.

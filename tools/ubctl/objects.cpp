@@ -17,10 +17,10 @@ namespace
 constexpr unsigned token_shift = 12; // rkey = TokenID << 12 | key (decision 0003)
 
 const std::vector<Column> jetty_columns{
-	{ "DEVICE", "/device" }, { "JETTY", "/jetty" },	    { "TYPE", "/type" },
-	{ "STATE", "/state" },	 { "PEER", "/peer_jetty" }, { "TP", "/tp" },
-	{ "JFR", "/jfr" },	 { "SQ-PSN", "/send_psn" }, { "RQ-PSN", "/receive_psn" },
-	{ "PID", "/pid" },	 { "PROGRAM", "/program" },
+	{ "DEVICE", "/device" },    { "JETTY", "/jetty" },     { "TYPE", "/type" },
+	{ "STATE", "/state" },	    { "PEER", "/peer_jetty" }, { "TP", "/tp" },
+	{ "RQ", "/receive_queue" }, { "SQ-PSN", "/send_psn" }, { "RQ-PSN", "/receive_psn" },
+	{ "PID", "/pid" },	    { "PROGRAM", "/program" },
 };
 const std::vector<Column> tp_columns{
 	{ "DEVICE", "/device" },   { "TP", "/tp" },	  { "JETTY", "/jetty" },
@@ -103,6 +103,15 @@ void add_driver_fields(Json &row, const Attributes &a)
 	}
 }
 
+/// What the driver calls @p from; @p none: there is none.
+void rename(Json &row, const char *from, const char *to, const Json &none)
+{
+	if (!row.contains(from))
+		return;
+	row[to] = row[from] == none ? Json() : row[from];
+	row.erase(from);
+}
+
 Json jetty_row(const KernelDevice &d, const Attributes &a)
 {
 	Json row{ { "device", d.name } };
@@ -118,10 +127,9 @@ Json jetty_row(const KernelDevice &d, const Attributes &a)
 		       { "receive_psn", RDMA_NLDEV_ATTR_RES_RQ_PSN },
 		       { "pd", RDMA_NLDEV_ATTR_RES_PDN } });
 	add_driver_fields(row, a);
-	if (row.contains("tpn")) {
-		row["tp"] = row["tpn"] == "0x0" ? Json() : row["tpn"];
-		row.erase("tpn");
-	}
+	rename(row, "tpn", "tp", "0x0");
+	// the device's number of a queue of its own, which no list has
+	rename(row, "jfr", "receive_queue", 0);
 	add_owner(row, a);
 	return row;
 }
