@@ -8,6 +8,7 @@
 
 #include "error.hpp"
 #include "report.hpp"
+#include "signals.hpp"
 #include "target.hpp"
 
 namespace ubping
@@ -22,14 +23,15 @@ constexpr unsigned polls_between_looks = 1024; // at descriptors, when flooding
 class Client
 {
       public:
-	Client(const Options &options, int signal_fd)
-		: options_(options), signal_fd_(signal_fd), report_(options)
+	explicit Client(const Options &options) : options_(options), report_(options)
 	{
 	}
 
 	int run()
 	{
 		connect();
+		// until here a signal ends the program: there is nothing to tell
+		signals_ = take_signals();
 		start_ = next_send_ = last_sent_ = Clock::now();
 		while (any_alive() && !is_over()) {
 			send();
@@ -163,7 +165,7 @@ class Client
 	{
 		const auto s = std::chrono::duration_cast<std::chrono::seconds>(longest);
 		const timespec timeout{ s.count(), (longest - s).count() };
-		std::vector<pollfd> fds{ { signal_fd_, POLLIN, 0 } };
+		std::vector<pollfd> fds{ { signals_.get(), POLLIN, 0 } };
 		std::size_t at = 1;
 
 		for_alive([&](std::size_t, Target &t) {
@@ -198,8 +200,8 @@ class Client
 	}
 
 	const Options &options_;
-	const int signal_fd_;
 	Report report_;
+	uboe::Fd signals_;
 	Contexts contexts_;
 	std::vector<std::unique_ptr<Target>> targets_; // null: not connected
 	std::vector<bool> alive_;
@@ -211,9 +213,9 @@ class Client
 
 } // namespace
 
-int run_client(const Options &options, int signal_fd)
+int run_client(const Options &options)
 {
-	return Client(options, signal_fd).run();
+	return Client(options).run();
 }
 
 } // namespace ubping

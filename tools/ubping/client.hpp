@@ -7,7 +7,7 @@ namespace ubping
 {
 
 /// Exit status of ping: 0 all targets answered, 1 one did not, or not always right, 2
-/// anything else. @p signal_fd becomes readable when it should end.
-int run_client(const Options &options, int signal_fd);
+/// anything else. SIGINT and SIGTERM end it, with what it has measured.
+int run_client(const Options &options);
 
 } // namespace ubping

@@ -59,16 +59,17 @@ try {
 	throw;
 }
 
-End::End(std::shared_ptr<urma::Context> context, std::uint32_t slots, std::uint32_t size)
+End::End(std::shared_ptr<urma::Context> context, std::uint32_t depth, std::uint32_t sends,
+	 std::uint32_t size)
 	: context_(std::move(context)), stride_(stride_of(size)), size_(size),
-	  segment_(urma::LocalSegment::allocate(*context_, std::size_t{ 2 } * slots * stride_)),
+	  segment_(urma::LocalSegment::allocate(*context_, std::size_t{ depth + sends } * stride_)),
 	  channel_(*context_),
 	  completions_(channel_,
-		       { .depth = urma::RcJetty::records_per_request * slots + slots + 66 }),
-	  receives_(*context_, completions_, { .depth = slots }),
-	  jetty_(*context_, completions_, receives_, { .depth = slots, .max_slices = 1 })
+		       { .depth = urma::RcJetty::records_per_request * depth + depth + 66 }),
+	  receives_(*context_, completions_, { .depth = depth }),
+	  jetty_(*context_, completions_, receives_, { .depth = depth, .max_slices = 1 })
 {
-	for (std::uint32_t slot = 0; slot < slots; ++slot)
+	for (std::uint32_t slot = 0; slot < depth; ++slot)
 		post_receive(slot);
 }
 

@@ -39,8 +39,10 @@ std::shared_ptr<urma::Context> open_context(const std::string &device, const urm
 class End
 {
       public:
-	/// Slots 0 to @p slots - 1 are for receives, as many after them for sends.
-	End(std::shared_ptr<urma::Context> context, std::uint32_t slots, std::uint32_t size);
+	/// Slots 0 to @p depth - 1 are for receives, and @p sends after them for what is not
+	/// sent from where it was received. As many as @p depth may be on their way.
+	End(std::shared_ptr<urma::Context> context, std::uint32_t depth, std::uint32_t sends,
+	    std::uint32_t size);
 
 	/// Memory of a slot; at least one byte long.
 	std::span<std::byte> memory(std::uint32_t slot) const;

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -18,6 +20,7 @@
 #include "end.hpp"
 #include "error.hpp"
 #include "hello.hpp"
+#include "signals.hpp"
 
 namespace ubping
 {
@@ -36,10 +39,21 @@ void set_patience(const uboe::Stream &s, const timeval &t)
 	setsockopt(s.fd(), SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
 }
 
+/// A machine that vanishes closes no connection.
+void notice_absence(const uboe::Stream &s)
+{
+	const int on = 1, idle_s = 30, interval_s = 10, probes = 3;
+
+	setsockopt(s.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(s.fd(), IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(s.fd(), IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	setsockopt(s.fd(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+}
+
 class Server
 {
       public:
-	Server(const Options &options, int signal_fd) : options_(options), signal_fd_(signal_fd)
+	explicit Server(const Options &options) : options_(options), signals_(take_signals())
 	{
 	}
 
@@ -73,7 +87,8 @@ class Server
 	std::optional<uboe::Stream> accept(const uboe::Fd &listener)
 	{
 		for (;;) {
-			pollfd fds[] = { { signal_fd_, POLLIN, 0 }, { listener.get(), POLLIN, 0 } };
+			pollfd fds[] = { { signals_.get(), POLLIN, 0 },
+					 { listener.get(), POLLIN, 0 } };
 
 			if (poll(fds, 2, -1) < 0 && errno != EINTR)
 				uboe::fail_errno("poll");
@@ -134,6 +149,7 @@ class Server
 		const auto end = prepare(stream, hello);
 
 		set_patience(stream, none);
+		notice_absence(stream);
 		const std::uint64_t messages = echo(*end, stream);
 
 		if (options_.json)
@@ -157,7 +173,7 @@ class Server
 	try {
 		const auto eid =
 			urma::Eid::of(options_.eid.empty() ? stream.local_address() : options_.eid);
-		auto end = std::make_unique<End>(context_at(eid), slots, hello.size);
+		auto end = std::make_unique<End>(context_at(eid), slots, 0, hello.size);
 
 		if (hello.jetty.eid.is_v4() != eid.is_v4())
 			throw std::runtime_error("it is at " + eid.text() + " and the client at " +
@@ -178,7 +194,7 @@ class Server
 
 		for (;;) {
 			serve_completions(end, messages);
-			pollfd fds[] = { { signal_fd_, POLLIN, 0 },
+			pollfd fds[] = { { signals_.get(), POLLIN, 0 },
 					 { stream.fd(), POLLIN, 0 },
 					 { end.channel().fd(), POLLIN, 0 } };
 
@@ -211,7 +227,7 @@ class Server
 	}
 
 	const Options &options_;
-	const int signal_fd_;
+	const uboe::Fd signals_; // before there are threads
 	std::mutex lock_; // guards the next
 	std::map<urma::Eid, std::shared_ptr<urma::Context>> contexts_;
 	std::list<Worker> workers_; // goes first: its threads use the above
@@ -219,9 +235,9 @@ class Server
 
 } // namespace
 
-void run_server(const Options &options, int signal_fd)
+void run_server(const Options &options)
 {
-	Server(options, signal_fd).run();
+	Server(options).run();
 }
 
 } // namespace ubping

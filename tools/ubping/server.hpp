@@ -6,7 +6,7 @@
 namespace ubping
 {
 
-/// Until @p signal_fd becomes readable, which nobody reads. Throws when it cannot listen.
-void run_server(const Options &options, int signal_fd);
+/// Until SIGINT or SIGTERM comes. Throws when it cannot listen.
+void run_server(const Options &options);
 
 } // namespace ubping

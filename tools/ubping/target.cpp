@@ -156,7 +156,7 @@ void Target::try_connect(const urma::Eid &address, Contexts &contexts)
 	}
 	const auto local = urma::Eid::of(stream_.local_address());
 
-	end_ = std::make_unique<End>(open_towards(options_, address, local, contexts), slots,
+	end_ = std::make_unique<End>(open_towards(options_, address, local, contexts), slots, slots,
 				     options_.size);
 	send_hello(stream_, { end_->jetty().remote(), options_.size });
 	const urma::RemoteJetty peer = receive_welcome(stream_);
