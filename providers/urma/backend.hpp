@@ -131,7 +131,7 @@ public:
 	/// Binds it: from now on it receives, and sends once the peer answers.
 	virtual int connect(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty) = 0;
 	/// RM and UM: from now on it receives and sends.
-	virtual int start(u32 id) = 0;
+	virtual int start(u32) { return EOPNOTSUPP; }
 	/// As after create_jetty(); the ring starts anew.
 	virtual int reset(const JettySpec &spec, const SendRing &r) = 0;
 	/// Everything posted completes with an error.
@@ -140,12 +140,15 @@ public:
 	virtual void destroy_jetty(const SendRing &r) = 0;
 
 	/// RM and UM: makes @p peer a target of requests, which name @p channel.
-	virtual int open_target(const Address &peer, TransMode mode, u32 &channel) = 0;
-	virtual void close_target(u32 channel) = 0;
+	virtual int open_target(const Address &, TransMode, u32 & /*channel*/)
+	{
+		return EOPNOTSUPP;
+	}
+	virtual void close_target(u32 /*channel*/) {}
 
-	virtual int create_group(const GroupSpec &spec, u32 &id) = 0;
+	virtual int create_group(const GroupSpec &, u32 & /*id*/) { return EOPNOTSUPP; }
 	/// Without members.
-	virtual void destroy_group(u32 id) = 0;
+	virtual void destroy_group(u32 /*id*/) {}
 
 	virtual int reserve_token_id(u32 &id) = 0;
 	virtual void release_token_id(u32 id) = 0;

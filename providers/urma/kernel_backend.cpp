@@ -122,6 +122,8 @@ public:
 		Owned q = new_object({(std::size_t{UBOE_SGE_SIZE} << spec.sge_shift) * spec.depth,
 				      sizeof(u32) * std::size_t{spec.depth}, sizeof(uboe_jfr_rec)});
 
+		if (spec.mode != UBOE_JETTY_RC)
+			return EOPNOTSUPP;
 		if (!q)
 			return ENOMEM;
 		cmd.user_handle = q->key;
@@ -167,6 +169,8 @@ public:
 		uboe_create_qp_resp driver{};
 		Owned q = new_object({std::size_t{UBOE_BB} * spec.depth, stride_});
 
+		if (spec.mode != UBOE_JETTY_RC)
+			return EOPNOTSUPP;
 		if (!q)
 			return ENOMEM;
 		if (!fill(spec, *q, cmd, req))
