@@ -268,7 +268,9 @@ urma_device_cap_t capabilities()
 	c.ceq_cnt = 1;
 	c.max_eid_cnt = URMA_MAX_EID_CNT;
 	c.page_size_cap = 4096;
+	c.rm_order_cap.bs.oi = 1;
 	c.rc_order_cap.bs.ol = 1;
+	c.rm_tp_cap.bs.rtp = 1;
 	c.rc_tp_cap.bs.rtp = 1;
 	c.um_tp_cap.bs.utp = 1;
 	for (unsigned i = 0; i < URMA_MAX_PRIORITY_CNT; ++i) {
@@ -277,6 +279,19 @@ urma_device_cap_t capabilities()
 		c.priority_info[i].tp_type.bs.utp = 1;
 	}
 	return c;
+}
+
+/// What the backend for devices of the kernel does not do yet
+void reduce_to_kernel(urma_device_cap_t &c)
+{
+	c.feature.bs.jfc_inline = 0;
+	c.max_jetty_grp = 0;
+	c.max_jetty_in_jetty_grp = 0;
+	c.max_cas_size = 8;
+	c.trans_mode = URMA_TM_RC;
+	c.rm_order_cap.value = 0;
+	c.rm_tp_cap.value = 0;
+	c.um_tp_cap.value = 0;
 }
 
 } // namespace uboe::urma
@@ -401,6 +416,8 @@ urma_status_t urma_query_device(urma_device_t *dev, urma_device_attr_t *dev_attr
 					      "dev_attr: null");
 	*dev_attr = {};
 	dev_attr->dev_cap = capabilities();
+	if (!is_inproc(*dev))
+		reduce_to_kernel(dev_attr->dev_cap);
 	dev_attr->port_cnt = 1;
 	const int err =
 		guarded<int>(ENOMEM, [&] { return fill_port(*dev, dev_attr->port_attr[0]); });

@@ -386,7 +386,7 @@ std::uint32_t rc::post(const send_wr &wr)
 	return end;
 }
 
-std::uint32_t rc::taken() const
+std::uint32_t rc::copied() const
 {
 	return smp_load_acquire(reinterpret_cast<__le32 *>(page_.p + UBOE_JPAGE_CI));
 }

@@ -201,7 +201,7 @@ class rc
 	std::uint32_t consumed() const { return ci_; }
 	bool wants_rq_kick() const;
 	/* RM: BBs that the device has taken; room() counts from retire() */
-	std::uint32_t taken() const;
+	std::uint32_t copied() const;
 
 	host &home() { return h_; }
 

@@ -317,7 +317,7 @@ TEST_F(Rm, ASilentPeerHoldsBackNoOther)
 		q.post(access(UBOE_SQE_WRITE, 0, 2, 0, 0, 8));
 	/* many laps of the ring */
 	EXPECT_TRUE(net.until([&] {
-		q.retire(q.taken());
+		q.retire(q.copied());
 		while (posted < 2000 && posted - good < 30 && q.room() >= 4) {
 			q.post(access(UBOE_SQE_WRITE, 0, 1, 0, 0, 2000));
 			posted++;
@@ -337,7 +337,7 @@ TEST_F(Rm, ASilentPeerHoldsBackNoOther)
 	}));
 	/* it comes back */
 	net.deaf.clear();
-	q.retire(q.taken());
+	q.retire(q.copied());
 	q.post(access(UBOE_SQE_WRITE, 0, 2, 0, 0, 8));
 	EXPECT_EQ(status(done(0)), UBOE_CQE_OK);
 }
@@ -525,7 +525,7 @@ TEST_P(RmModel, BadNetwork)
 		auto &q = *net[n].jetties[id];
 		ubsim::send_wr wr{ .tpn = net[n].channel(net[b].self) };
 
-		q.retire(q.taken());
+		q.retire(q.copied());
 		if (q.room() < 4 || in_progress[{ n, id }] >= 48)
 			return;
 		switch (rng() % 4) {
