@@ -33,9 +33,8 @@
 #define UB_ICRC_LEN 4
 
 /* Longest header chain from TPH to the last TA header (Write_with_notify, all options) */
-#define UB_MAX_HDR                                                                                 \
-	(UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + UB_MAETAH_LEN +    \
-	 UB_NTFETAH_LEN + UB_TVETAH_LEN)
+#define UB_MAX_HDR (UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + \
+		    UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
 
 /* TPH byte 0 (Base Spec 6.2.1) */
 #define UB_TPH_LAST 0x80
@@ -239,7 +238,7 @@ enum ub_cap {
 
 /* TPN of a reliable connection, a function of the jetty number */
 #define UB_TPN_RC(jetty) (0x800000u | (jetty))
-#define UB_TPN_RC_JETTY(tpn) ((tpn)&0xfffffu)
-#define UB_TPN_IS_RC(tpn) (((tpn)&0xf00000u) == 0x800000u)
+#define UB_TPN_RC_JETTY(tpn) ((tpn) & 0xfffffu)
+#define UB_TPN_IS_RC(tpn) (((tpn) & 0xf00000u) == 0x800000u)
 
 #endif /* UB_WIRE_H */

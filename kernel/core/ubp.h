@@ -255,7 +255,7 @@ struct ubp_table {
 
 #define UBP_TABLE_LEAF 512u
 #define UBP_SHARE_HASH_BITS 8
-#define UBP_SHARE_HASH (1u << UBP_SHARE_HASH_BITS)
+#define UBP_SHARE_HASH 256u /* two to the power of UBP_SHARE_HASH_BITS */
 
 struct ubp_dev {
 	const struct ubp_ops *ops;

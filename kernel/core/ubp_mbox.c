@@ -12,37 +12,37 @@ struct ubp_mbox_row {
 };
 
 /* The handlers with the types of their contexts */
-#define UBP_MBOX_CREATE(name)                                                                      \
-	static int ubp_mbox_##name##_create(struct ubp_dev *dev, u32 tag, const void *in,          \
-					    u32 mask, void *out)                                   \
-	{                                                                                          \
-		(void)mask;                                                                        \
-		(void)out;                                                                         \
-		return ubp_##name##_create(dev, tag, (const struct uboe_##name##_ctx *)in);        \
+#define UBP_MBOX_CREATE(name)                                                                    \
+	static int ubp_mbox_##name##_create(struct ubp_dev *dev, u32 tag, const void *in, u32 mask, \
+					    void *out)                                             \
+	{                                                                                        \
+		(void)mask;                                                                      \
+		(void)out;                                                                       \
+		return ubp_##name##_create(dev, tag, (const struct uboe_##name##_ctx *)in);       \
 	}
-#define UBP_MBOX_MODIFY(name)                                                                      \
-	static int ubp_mbox_##name##_modify(struct ubp_dev *dev, u32 tag, const void *in,          \
-					    u32 mask, void *out)                                   \
-	{                                                                                          \
-		(void)out;                                                                         \
-		return ubp_##name##_modify(dev, tag, (const struct uboe_##name##_ctx *)in, mask);  \
+#define UBP_MBOX_MODIFY(name)                                                                    \
+	static int ubp_mbox_##name##_modify(struct ubp_dev *dev, u32 tag, const void *in, u32 mask, \
+					    void *out)                                             \
+	{                                                                                        \
+		(void)out;                                                                       \
+		return ubp_##name##_modify(dev, tag, (const struct uboe_##name##_ctx *)in, mask); \
 	}
-#define UBP_MBOX_QUERY(name)                                                                       \
+#define UBP_MBOX_QUERY(name)                                                                     \
 	static int ubp_mbox_##name##_query(struct ubp_dev *dev, u32 tag, const void *in, u32 mask, \
 					   void *out)                                              \
-	{                                                                                          \
-		(void)in;                                                                          \
-		(void)mask;                                                                        \
-		return ubp_##name##_query(dev, tag, (struct uboe_##name##_ctx *)out);              \
+	{                                                                                        \
+		(void)in;                                                                        \
+		(void)mask;                                                                      \
+		return ubp_##name##_query(dev, tag, (struct uboe_##name##_ctx *)out);             \
 	}
-#define UBP_MBOX_DESTROY(name)                                                                     \
+#define UBP_MBOX_DESTROY(name)                                                                   \
 	static int ubp_mbox_##name##_destroy(struct ubp_dev *dev, u32 tag, const void *in,         \
 					     u32 mask, void *out)                                  \
-	{                                                                                          \
-		(void)in;                                                                          \
-		(void)mask;                                                                        \
-		(void)out;                                                                         \
-		return ubp_##name##_destroy(dev, tag);                                             \
+	{                                                                                        \
+		(void)in;                                                                        \
+		(void)mask;                                                                      \
+		(void)out;                                                                       \
+		return ubp_##name##_destroy(dev, tag);                                            \
 	}
 
 UBP_MBOX_CREATE(jetty)
@@ -79,13 +79,13 @@ UBP_MBOX_CREATE(lockbuf)
 UBP_MBOX_QUERY(lockbuf)
 UBP_MBOX_DESTROY(lockbuf)
 
-#define UBP_ROW(name, modify)                                                                      \
-	{                                                                                          \
-		sizeof(struct uboe_##name##_ctx),                                                  \
-		{                                                                                  \
-			ubp_mbox_##name##_create, modify, ubp_mbox_##name##_query,                 \
-				ubp_mbox_##name##_destroy                                          \
-		}                                                                                  \
+#define UBP_ROW(name, modify)                                                                  \
+	{                                                                                        \
+		sizeof(struct uboe_##name##_ctx),                                                \
+		{                                                                                \
+			ubp_mbox_##name##_create, modify, ubp_mbox_##name##_query,               \
+				ubp_mbox_##name##_destroy                                        \
+		}                                                                                \
 	}
 
 static const struct ubp_mbox_row ubp_mbox_rows[16] = {

@@ -77,10 +77,10 @@ typedef u64 __percpu *ubp_stats_t;
 struct ubp_dev;
 DECLARE_TRACEPOINT(uboe_drop);
 void uboe_trace_drop(struct ubp_dev *dev, u32 stat);
-#define ubp_os_trace_drop(dev, stat)                                                               \
-	do {                                                                                       \
-		if (tracepoint_enabled(uboe_drop))                                                 \
-			uboe_trace_drop(dev, stat);                                                \
+#define ubp_os_trace_drop(dev, stat)		\
+	do {					\
+		if (tracepoint_enabled(uboe_drop))	\
+			uboe_trace_drop(dev, stat);	\
 	} while (0)
 
 #define ubp_read_begin() rcu_read_lock()

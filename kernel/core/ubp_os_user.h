@@ -52,7 +52,7 @@ typedef int64_t s64;
 #define prefetchw(p) __builtin_prefetch(p, 1)
 #endif
 #ifndef container_of
-#define container_of(p, t, m) ((t *)((char *)(p)-offsetof(t, m)))
+#define container_of(p, t, m) ((t *)((char *)(p) - offsetof(t, m)))
 #endif
 
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -220,19 +220,22 @@ static inline u64 ubp_div64(u64 n, u32 d)
 /* Atomics on memory that another thread may change; return the old value */
 static inline u64 ubp_os_cas64(void *p, u64 old, u64 val)
 {
-	__atomic_compare_exchange_n((u64 *)p, &old, val, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n((u64 *)p, &old, val, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
 	return old;
 }
 
 static inline u32 ubp_os_cas32(void *p, u32 old, u32 val)
 {
-	__atomic_compare_exchange_n((u32 *)p, &old, val, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n((u32 *)p, &old, val, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
 	return old;
 }
 
 static inline u16 ubp_os_cas16(void *p, u16 old, u16 val)
 {
-	__atomic_compare_exchange_n((u16 *)p, &old, val, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n((u16 *)p, &old, val, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
 	return old;
 }
 

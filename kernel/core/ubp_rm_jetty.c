@@ -58,9 +58,10 @@ static void ubp_rm_unlink(struct ubp_rm *rm, struct ubp_rmsg *m)
 		rm->newest = m->older;
 }
 
-/* Tells the producer which blocks it may write again: each was copied */
+/* Tells the producer which blocks it may write again */
 static void ubp_rm_consumed(struct ubp_jetty *j)
 {
+	/* release: they have been copied */
 	smp_store_release((__le32 *)(j->page + UBOE_JPAGE_CI), cpu_to_le32(j->fetched));
 }
 

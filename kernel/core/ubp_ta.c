@@ -47,12 +47,12 @@ bool ubp_ta_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 {
 	if (unlikely(d->kind == UBP_TX_VOID))
 		return false;
-	if (d->kind == UBP_TX_RESPONSE)
-		ubp_rsp_headers(tp, d, h);
-	else if (tp->sh)
+	if (tp->sh && d->kind == UBP_TX_REQUEST)
 		return ubp_rm_headers(tp, d, h);
-	else
+	if (d->kind == UBP_TX_REQUEST)
 		ubp_ini_headers(tp, d, h);
+	else
+		ubp_rsp_headers(tp, d, h);
 	return true;
 }
 
