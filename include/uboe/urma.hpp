@@ -52,4 +52,5 @@
 #include "urma/request.hpp"
 #include "urma/segment.hpp"
 #include "urma/types.hpp"
+#include "urma/rm.hpp"
 #include "urma/um.hpp"

@@ -26,6 +26,7 @@ constexpr u64 poller_grace_ns = ns_per_ms; // who polled within it will poll aga
 constexpr unsigned rounds_per_turn = 16; // then others get the lock
 constexpr unsigned slices_per_kick = 64; // then the engine goes on without the caller
 
+constexpr u32 max_asked = 1024; // channels for who only asks: each costs 70 KiB
 constexpr u32 first_well_known_jetty = 2; // 0 is the transport's, 1 for management
 constexpr u32 first_jetty = 1024;
 
@@ -334,10 +335,14 @@ int Endpoint::channel_to(const Address &peer, u32 &channel)
 
 void Endpoint::make_wanted()
 {
-	u32 ignored;
+	for (const Address &peer : std::exchange(wanted_, {})) {
+		const u32 before = next_channel_;
+		u32 ignored;
 
-	for (const Address &peer : std::exchange(wanted_, {}))
-		make_channel(peer, ignored); // in vain: the peer asks again
+		if (asked_ < max_asked)
+			make_channel(peer, ignored); // in vain: the peer asks again
+		asked_ += next_channel_ - before;
+	}
 }
 
 int Endpoint::command(u32 object, u32 verb, u32 id, const void *in, u32 in_len, void *out,

@@ -143,6 +143,7 @@ private:
 	std::vector<void *> garbage_; // freed when the section ends
 	std::vector<Address> wanted_; // peers that ask for a channel
 	u32 next_channel_ = 1;
+	u32 asked_ = 0; // channels that were made because peers asked
 
 	u64 planned_ = 0; // when the thread wakes up by itself; 0: it is awake
 

@@ -64,6 +64,7 @@ class List
 		for (urma_jfs_wr_t &w : wr_) {
 			fill(w, form.opcode);
 			w.user_ctx = jetty;
+			w.tjetty = s.jetties[jetty].target();
 			w.flag.bs.place_order = URMA_RELAX_ORDER;
 			w.flag.bs.inline_flag = size <= s.options.inline_bytes &&
 						form.opcode != URMA_OPC_READ &&

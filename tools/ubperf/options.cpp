@@ -88,7 +88,7 @@ std::uint32_t Options::iterations_for(std::uint32_t size) const
 std::string Options::serialise() const
 {
 	return nlohmann::json{
-		{ "version", 1 },
+		{ "version", 2 },
 		{ "operation", name_of(operation) },
 		{ "latency", measure == Measure::latency },
 		{ "sizes", sizes },
@@ -98,6 +98,7 @@ std::string Options::serialise() const
 		{ "inline", inline_bytes },
 		{ "jetties", jetties },
 		{ "bidirectional", bidirectional },
+		{ "rm", rm },
 		{ "events", events }
 	}.dump();
 }
@@ -106,7 +107,7 @@ void Options::parse(const std::string &line)
 try {
 	const auto j = nlohmann::json::parse(line);
 
-	if (j.at("version") != 1)
+	if (j.at("version") != 2)
 		throw std::runtime_error("the other side is another version of ubperf");
 	operation = operations.at(j.at("operation"));
 	measure = j.at("latency") ? Measure::latency : Measure::bandwidth;
@@ -117,6 +118,7 @@ try {
 	inline_bytes = j.at("inline");
 	jetties = j.at("jetties");
 	bidirectional = j.at("bidirectional");
+	rm = j.at("rm");
 	events = j.at("events");
 	if (sizes.empty() || *std::max_element(sizes.begin(), sizes.end()) > largest ||
 	    jetties < 1 || jetties > 1024 || !std::has_single_bit(depth) || list < 1 ||
@@ -149,6 +151,7 @@ Options read_options(int argc, char **argv)
 		->check(CLI::Range(0u, 208u));
 	app.add_option("-j,--jetties", o.jetties, "connections")->check(CLI::Range(1u, 1024u));
 	app.add_flag("-b,--bidirectional", o.bidirectional, "both sides send");
+	app.add_flag("--rm", o.rm, "reliable messages, which share a channel, not connections");
 	app.add_flag("-e,--events", o.events, "sleep until completions come");
 	app.add_option("-d,--device", o.device, "own device, as urma_get_device_list() has it");
 	app.add_option("--eid", o.eid, "own address");

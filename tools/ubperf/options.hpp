@@ -29,6 +29,7 @@ struct Options {
 	std::uint32_t inline_bytes = 0; ///< messages up to it go inline
 	std::uint32_t jetties = 1;
 	bool bidirectional = false;
+	bool rm = false; ///< reliable messages over a shared channel, not connections
 	bool events = false; ///< sleep for completions instead of polling
 	bool json = false;
 

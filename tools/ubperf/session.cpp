@@ -71,19 +71,21 @@ Session::Session(const Options &o, uboe::Stream &peer)
 	receives = std::make_unique<urma::ReceiveQueue>(
 		context, *queue,
 		urma::ReceiveQueueOptions{ .depth = std::max(o.depth * o.jetties, 64u),
-					   .min_rnr_timer = 1 });
+					   .min_rnr_timer = 1,
+					   .mode = o.rm ? urma::Mode::rm : urma::Mode::rc });
 	for (std::uint32_t i = 0; i < o.jetties; ++i)
 		jetties.emplace_back(context, *queue, *receives,
 				     urma::RcJettyOptions{ .depth = o.depth,
 							   .max_slices = 1,
-							   .inline_bytes = o.inline_bytes });
+							   .inline_bytes = o.inline_bytes },
+				     o.rm);
 	stream.send_line(memory.remote().text());
 	remote = urma::RemoteSegment::parse(std::string_view(stream.receive_line()));
-	for (urma::RcJetty &j : jetties) {
+	for (Link &j : jetties) {
 		stream.send_line(j.remote().text());
 		const std::string line = stream.receive_line();
 
-		urma::check(j.bind(urma::RemoteJetty::parse(std::string_view(line))),
+		urma::check(j.join(context, urma::RemoteJetty::parse(std::string_view(line))),
 			    "bind to " + line);
 	}
 	meet();

@@ -19,6 +19,46 @@ namespace ubperf
 
 namespace urma = uboe::urma;
 
+/// One end of a connection, or a queue for reliable messages with its target.
+class Link
+{
+      public:
+	Link(urma::Context &c, const urma::CompletionQueue &q, const urma::ReceiveQueue &r,
+	     const urma::RcJettyOptions &o, bool rm)
+	{
+		if (rm)
+			rm_.emplace(c, q, r, o);
+		else
+			rc_.emplace(c, q, r, o);
+	}
+
+	urma::RemoteJetty remote() const
+	{
+		return rm_ ? rm_->remote() : rc_->remote();
+	}
+	std::error_code join(const urma::Context &c, const urma::RemoteJetty &peer)
+	{
+		if (rc_)
+			return rc_->bind(peer);
+		target_.emplace(c, peer);
+		return {};
+	}
+	urma_jetty_t *native() const
+	{
+		return rm_ ? rm_->native() : rc_->native();
+	}
+	/// Of a connection: null.
+	urma_target_jetty_t *target() const
+	{
+		return target_ ? target_->native() : nullptr;
+	}
+
+      private:
+	std::optional<urma::RcJetty> rc_;
+	std::optional<urma::RmTarget> target_;
+	std::optional<urma::RmJetty> rm_;
+};
+
 struct Session {
 	/// Connects all jetties with those of the other side.
 	Session(const Options &options, uboe::Stream &stream);
@@ -46,7 +86,7 @@ struct Session {
 	urma::LocalSegment memory;
 	std::unique_ptr<urma::CompletionQueue> queue;
 	std::unique_ptr<urma::ReceiveQueue> receives;
-	std::vector<urma::RcJetty> jetties;
+	std::vector<Link> jetties;
 	urma::RemoteSegment remote;
 
       private:

@@ -20,6 +20,7 @@ class RcJetty;
 /// How the jetties of a receive queue talk to their peers.
 enum class Mode : std::uint32_t {
 	rc = URMA_TM_RC, ///< RcJetty: connected
+	rm = URMA_TM_RM, ///< RmJetty: reliable, each request names its target
 	um = URMA_TM_UM, ///< UmJetty: single messages, which may be lost
 };
 

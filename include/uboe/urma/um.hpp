@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "jetty.hpp"
+#include "target.hpp"
 
 namespace uboe::urma
 {
@@ -13,41 +13,14 @@ inline namespace v0
 {
 
 /// A UmJetty of a peer that messages can be sent to. It must not outlive its context.
-class UmTarget
+class UmTarget : public detail::Target
 {
       public:
 	/// Nobody asks the peer. Throws Error: there is no way to its address.
-	UmTarget(const Context &context, const RemoteJetty &peer) : context_(context.handle())
+	UmTarget(const Context &context, const RemoteJetty &peer)
+		: Target(context, peer, URMA_TM_UM, URMA_UTP)
 	{
-		urma_token_t token{ static_cast<std::uint32_t>(peer.token.value_or(Token{})) };
-		urma_rjetty_t r{};
-
-		r.jetty_id.eid = peer.eid.native();
-		r.jetty_id.id = static_cast<std::uint32_t>(peer.id);
-		r.trans_mode = URMA_TM_UM;
-		r.type = URMA_JETTY;
-		r.tp_type = URMA_UTP;
-		r.flag.bs.token_policy = peer.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
-		raw_.reset(urma_import_jetty(context_->raw, &r, &token));
-		if (!raw_)
-			detail::throw_errno("target of messages");
 	}
-
-	urma_target_jetty_t *native() const
-	{
-		return raw_.get();
-	}
-
-      private:
-	struct Unimport {
-		void operator()(urma_target_jetty_t *t) const
-		{
-			urma_unimport_jetty(t);
-		}
-	};
-
-	std::shared_ptr<detail::ContextHandle> context_;
-	std::unique_ptr<urma_target_jetty_t, Unimport> raw_;
 };
 
 /**

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Targets of uboe/urma.hpp: jetties of peers that requests name one by one.
+ */
+#pragma once
+
+#include "jetty.hpp"
+
+namespace uboe::urma
+{
+inline namespace v0
+{
+namespace detail
+{
+
+class Target
+{
+      public:
+	urma_target_jetty_t *native() const
+	{
+		return raw_.get();
+	}
+
+      protected:
+	Target(const Context &context, const RemoteJetty &peer, urma_transport_mode_t mode,
+	       urma_tp_type_t tp)
+		: context_(context.handle())
+	{
+		urma_token_t token{ static_cast<std::uint32_t>(peer.token.value_or(Token{})) };
+		urma_rjetty_t r{};
+
+		r.jetty_id.eid = peer.eid.native();
+		r.jetty_id.id = static_cast<std::uint32_t>(peer.id);
+		r.trans_mode = mode;
+		r.type = URMA_JETTY;
+		r.tp_type = tp;
+		r.flag.bs.token_policy = peer.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
+		raw_.reset(urma_import_jetty(context_->raw, &r, &token));
+		if (!raw_)
+			throw_errno("target of messages");
+	}
+
+      private:
+	struct Unimport {
+		void operator()(urma_target_jetty_t *t) const
+		{
+			urma_unimport_jetty(t);
+		}
+	};
+
+	std::shared_ptr<ContextHandle> context_;
+	std::unique_ptr<urma_target_jetty_t, Unimport> raw_;
+};
+
+} // namespace detail
+} // namespace v0
+} // namespace uboe::urma
