@@ -423,13 +423,16 @@ void ubp_jetty_error(struct ubp_jetty *j)
 	j->state = UBOE_JS_ERROR;
 	if (j->tp) {
 		/* the peer learns it at once, unless it gets a reason with each answer */
-		if (j->tp->rsp.blocked != UB_RSPST_ERROR) {
-			if (j->tp->state == UBP_TP_OPEN) {
-				ubp_tp_send_ack(j->tp);
-				ubp_tpcm_close(j->tp);
-			}
+		bool close = j->tp->rsp.blocked != UB_RSPST_ERROR && j->tp->state == UBP_TP_OPEN;
+
+		if (close) {
+			ubp_tp_send_ack(j->tp);
+			ubp_tpcm_close(j->tp);
 		}
 		ubp_tp_fail(j->tp);
+		/* who was told so acknowledges nothing any more */
+		if (close)
+			ubp_tp_forget(j->tp);
 	}
 	ubp_jetty_flush(j);
 	ubp_jetty_flush_done(j);

@@ -293,6 +293,15 @@ void ubp_tp_fail(struct ubp_tp *tp)
 	ubp_tp_skip_gone(tp);
 }
 
+void ubp_tp_forget(struct ubp_tp *tp)
+{
+	tp->snd_una = tp->snd_nxt;
+	tp->lost = 0;
+	tp->open_kind = 0;
+	tp->rsp.rce_head = tp->rsp.rce_tail;
+	tp->rsp.rce_next = tp->rsp.rce_tail;
+}
+
 void ubp_tp_lost(struct ubp_tp *tp)
 {
 	if (tp->state == UBP_TP_DEAD)
@@ -305,11 +314,7 @@ void ubp_tp_lost(struct ubp_tp *tp)
 	tp->cm_at = UBP_NEVER;
 	tp->ack_at = UBP_NEVER;
 	tp->stall_since = UBP_NEVER;
-	tp->snd_una = tp->snd_nxt;
-	tp->lost = 0;
-	tp->open_kind = 0;
-	tp->rsp.rce_head = tp->rsp.rce_tail;
-	tp->rsp.rce_next = tp->rsp.rce_tail;
+	ubp_tp_forget(tp);
 	ubp_tp_drop_held(tp);
 	ubp_ta_lost(tp);
 }

@@ -184,6 +184,8 @@ int ubp_tp_destroy(struct ubp_dev *dev, u32 tpn);
 struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn);
 /* Stop sending; the receiver goes on answering. Lock held. */
 void ubp_tp_fail(struct ubp_tp *tp);
+/* Nothing of what was sent, and of what was to be sent, is wanted any more */
+void ubp_tp_forget(struct ubp_tp *tp);
 /* Nobody waits for the acknowledgement of requests that ubp_tp_fail() gave up */
 void ubp_tp_skip_gone(struct ubp_tp *tp);
 /* Nothing got through for too long, or the peer went away. Lock held. */
