@@ -33,6 +33,17 @@ typedef spinlock_t ubp_lock_t;
 #define ubp_lock(l) spin_lock_bh(l)
 #define ubp_trylock(l) spin_trylock_bh(l)
 #define ubp_unlock(l) spin_unlock_bh(l)
+/* For functions that take or release one on some of their ways only: not counted by sparse */
+#define ubp_lock_some(l)                                                                         \
+	do {                                                                                     \
+		spin_lock_bh(l);                                                                 \
+		__release(l);                                                                    \
+	} while (0)
+#define ubp_unlock_some(l)                                                                       \
+	do {                                                                                     \
+		__acquire(l);                                                                    \
+		spin_unlock_bh(l);                                                               \
+	} while (0)
 #define ubp_lock_inner(l) spin_lock(l)
 #define ubp_unlock_inner(l) spin_unlock(l)
 #define ubp_assert_held(l) lockdep_assert_held(l)

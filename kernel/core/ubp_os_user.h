@@ -172,6 +172,8 @@ static inline void ubp_unlock(ubp_lock_t *l)
 	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
 }
 
+#define ubp_lock_some(l) ubp_lock(l)
+#define ubp_unlock_some(l) ubp_unlock(l)
 #define ubp_lock_inner(l) ubp_lock(l)
 #define ubp_unlock_inner(l) ubp_unlock(l)
 #define ubp_assert_held(l) ((void)(l))

@@ -223,9 +223,9 @@ void ubp_rm_pump(struct ubp_jetty *j)
 		rm->again = false;
 		tpn = ubp_rm_collect(j, &list, &budget);
 		if (list.first) {
-			ubp_unlock(&j->lock);
+			ubp_unlock_some(&j->lock);
 			ubp_rm_submit(j->dev, tpn, &list);
-			ubp_lock(&j->lock);
+			ubp_lock_some(&j->lock);
 		}
 		if (j->dead || j->state != UBOE_JS_READY)
 			break;

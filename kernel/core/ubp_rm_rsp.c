@@ -74,7 +74,7 @@ void ubp_rm_abandon(struct ubp_tp *tp)
 	memset(&tp->sh->rx_target, 0, sizeof(t));
 	if (tp->rsp.have_rqe) {
 		if (t.jetty)
-			ubp_lock(&t.jetty->lock);
+			ubp_lock_some(&t.jetty->lock);
 		ubp_rm_give_back(tp, &t);
 		ubp_target_leave(&t);
 	}

@@ -55,17 +55,17 @@ u32 ubp_target_enter(const struct ubp_target *t, bool tv_en, u32 token)
 		return UBP_D_TARGET_TOKEN;
 	if (!t->jetty)
 		return 0;
-	ubp_lock(&t->jetty->lock);
+	ubp_lock_some(&t->jetty->lock);
 	if (!t->jetty->dead && t->jetty->state == UBOE_JS_READY)
 		return 0;
-	ubp_unlock(&t->jetty->lock);
+	ubp_unlock_some(&t->jetty->lock);
 	return UBP_D_TARGET_STATE;
 }
 
 void ubp_target_leave(const struct ubp_target *t)
 {
 	if (t->jetty)
-		ubp_unlock(&t->jetty->lock);
+		ubp_unlock_some(&t->jetty->lock);
 }
 
 bool ubp_target_done(const struct ubp_target *t, struct ubp_comp *c)
