@@ -43,11 +43,14 @@ namespace {
 
 bool check(const urma_jetty_grp_cfg_t &cfg)
 {
+	int policy; // as a number: the program may have put anything there
+
+	std::memcpy(&policy, &cfg.policy, sizeof(policy));
+	static_assert(sizeof(policy) == sizeof(cfg.policy));
 	if (!std::memchr(cfg.name, 0, sizeof(cfg.name)))
 		URMA_FAILED(EINVAL, "name: its end is missing");
-	else if (cfg.policy != URMA_JETTY_GRP_POLICY_RR &&
-		 cfg.policy != URMA_JETTY_GRP_POLICY_HASH_HINT)
-		URMA_FAILED(EINVAL, "policy %d: RR or HASH_HINT", cfg.policy);
+	else if (policy != URMA_JETTY_GRP_POLICY_RR && policy != URMA_JETTY_GRP_POLICY_HASH_HINT)
+		URMA_FAILED(EINVAL, "policy %d: RR or HASH_HINT", policy);
 	else if (cfg.flag.bs.token_policy > URMA_TOKEN_PLAIN_TEXT)
 		URMA_FAILED(EOPNOTSUPP, "flag.token_policy %u: none or plain text",
 			    cfg.flag.bs.token_policy);
