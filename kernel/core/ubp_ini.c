@@ -58,6 +58,18 @@ u32 ubp_ini_posted(struct ubp_jetty *j)
 	return n <= j->sq_mask + 1 ? n : 0;
 }
 
+u32 ubp_ini_sleep(struct ubp_jetty *j)
+{
+	u32 avail;
+
+	ubp_jetty_need_kick(j, true);
+	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
+	avail = ubp_ini_posted(j);
+	if (avail)
+		ubp_jetty_need_kick(j, false);
+	return avail;
+}
+
 /* The SQE of the next free message has been fetched */
 static void ubp_ini_add(struct ubp_jetty *j)
 {

@@ -297,7 +297,6 @@ bool ubp_rm_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 bool ubp_rm_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len)
 {
 	struct ubp_rmsg *m = tp->sh->req[d->idx].m;
-
 	u8 sub = ubp_msg_payload(tp->dev, m->j->pd, &m->w, d->off, dst, len);
 
 	if (unlikely(sub))
@@ -338,31 +337,30 @@ static struct ubp_rreq *ubp_rm_match(struct ubp_share *sh, u16 ssn)
 	return ubp_rm_req(sh, i);
 }
 
-static void ubp_rm_ok(struct ubp_tp *tp, struct ubp_rreq *rq)
+/* The refused one got a final answer; what waits behind it went back when it did */
+static void ubp_rm_settle(struct ubp_share *sh, const struct ubp_rreq *rq)
 {
-	struct ubp_share *sh = tp->sh;
-	struct ubp_rmsg *m = rq->m;
 	struct ubp_refused *b = rq->retry ? ubp_rm_refused(sh, rq->jetty) : NULL;
 
-	if (b) {
-		/* what waits behind it was put back into the queue when it was sent again */
-		b->used = false;
-		sh->nrefused--;
-	}
+	if (!b)
+		return;
+	b->used = false;
+	sh->nrefused--;
+}
+
+static void ubp_rm_ok(struct ubp_share *sh, struct ubp_rreq *rq)
+{
+	struct ubp_rmsg *m = rq->m;
+
+	ubp_rm_settle(sh, rq);
 	m->w.rnr_tries = 0; /* it gets on: each segment may have to wait */
 	if (!--m->segs)
 		ubp_rm_complete(m, UBOE_CQE_OK, 0);
 }
 
-static void ubp_rm_error(struct ubp_tp *tp, struct ubp_rreq *rq, u8 status, u8 sub)
+static void ubp_rm_error(struct ubp_share *sh, struct ubp_rreq *rq, u8 status, u8 sub)
 {
-	struct ubp_share *sh = tp->sh;
-	struct ubp_refused *b = rq->retry ? ubp_rm_refused(sh, rq->jetty) : NULL;
-
-	if (b) {
-		b->used = false;
-		sh->nrefused--;
-	}
+	ubp_rm_settle(sh, rq);
 	ubp_rm_complete(rq->m, status, sub);
 }
 
@@ -372,8 +370,7 @@ static void ubp_rm_put_back(struct ubp_tp *tp, struct ubp_refused *b, const stru
 	struct ubp_share *sh = tp->sh;
 	struct ubp_rmsg *m = rq->m;
 
-	if (m->w.sent > rq->off || rq->len == 0)
-		m->w.sent = rq->off;
+	m->w.sent = min_t(u32, m->w.sent, rq->off);
 	if (sh->queue.first == m)
 		ubp_rm_break(tp);
 	if (m->listed)
@@ -450,18 +447,18 @@ static bool ubp_rm_answer(struct ubp_tp *tp, struct ubp_rreq *rq, const struct u
 		return true;
 	}
 	if (ta->rspst == UB_RSPST_ERROR) {
-		ubp_rm_error(tp, rq, UBOE_CQE_REMOTE,
+		ubp_rm_error(tp->sh, rq, UBOE_CQE_REMOTE,
 			     ta->rspinfo == UB_RSPINFO_UNSUPPORTED ? UBOE_CQE_REMOTE_UNSUPPORTED :
 								     UBOE_CQE_REMOTE_ABORT);
 		return true;
 	}
 	if (ta->poison)
-		ubp_rm_error(tp, rq, UBOE_CQE_REMOTE, UBOE_CQE_REMOTE_POISON);
+		ubp_rm_error(tp->sh, rq, UBOE_CQE_REMOTE, UBOE_CQE_REMOTE_POISON);
 	else if (rq->op != UB_TA_TAACK && !ubp_rm_place(rq, t, ta))
 		return t->last;
 	if (!t->last)
 		return false;
-	ubp_rm_ok(tp, rq);
+	ubp_rm_ok(tp->sh, rq);
 	return true;
 }
 
@@ -578,6 +575,15 @@ void ubp_rm_lost(struct ubp_tp *tp, u8 status)
 	ubp_rm_fail_list(&sh->queue, status);
 }
 
+static u64 ubp_rm_answer_deadline(const struct ubp_tp *tp)
+{
+	const struct ubp_share *sh = tp->sh;
+
+	if (sh->req_head == sh->req_tail)
+		return UBP_NEVER;
+	return ubp_ta_answer_limit(tp, sh->answer_at);
+}
+
 u64 ubp_rm_deadline(const struct ubp_tp *tp)
 {
 	const struct ubp_share *sh = tp->sh;
@@ -590,20 +596,14 @@ u64 ubp_rm_deadline(const struct ubp_tp *tp)
 		if (b->used && b->waiting && (s32)(sh->req_head - b->upto) >= 0)
 			at = min_t(u64, at, b->again_at);
 	}
-	/* all has arrived, but answers are missing: the peer went away */
-	if (sh->req_head != sh->req_tail && tp->lost_after && tp->snd_una == tp->snd_nxt)
-		at = min_t(u64, at, max_t(u64, sh->answer_at, tp->rto_base) + tp->lost_after);
-	return at;
+	return min_t(u64, at, ubp_rm_answer_deadline(tp));
 }
 
 void ubp_rm_timer(struct ubp_tp *tp)
 {
-	struct ubp_share *sh = tp->sh;
-
-	sh->later = false;
+	tp->sh->later = false;
 	ubp_rm_retry(tp);
-	if (sh->req_head != sh->req_tail && tp->lost_after && tp->snd_una == tp->snd_nxt &&
-	    max_t(u64, sh->answer_at, tp->rto_base) + tp->lost_after <= tp->now) {
+	if (ubp_rm_answer_deadline(tp) <= tp->now) {
 		ubp_tp_lost(tp);
 		return;
 	}

@@ -186,19 +186,11 @@ static u32 ubp_rm_collect(struct ubp_jetty *j, struct ubp_rm_list *list, u32 *bu
 	return tpn;
 }
 
-/* Before it stops: from now on the producer rings. True: it was quicker */
+/* Nothing can go to a channel: true when the producer was quicker */
 static bool ubp_rm_idle(struct ubp_jetty *j)
 {
-	struct ubp_rm *rm = j->rm;
-
-	if (rm->pending || rm->starved)
-		return false; /* a completion goes on */
-	ubp_jetty_need_kick(j, true);
-	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
-	if (!ubp_ini_posted(j))
-		return false;
-	ubp_jetty_need_kick(j, false);
-	return true;
+	/* with these a completion goes on */
+	return !j->rm->pending && !j->rm->starved && ubp_ini_sleep(j);
 }
 
 /*
@@ -241,23 +233,6 @@ void ubp_rm_pump(struct ubp_jetty *j)
 		ubp_rm_flush(j); /* what was fetched while it failed */
 }
 
-static void ubp_rm_flush_ring(struct ubp_jetty *j)
-{
-	u32 avail = ubp_ini_posted(j);
-
-	while (avail) {
-		struct ubp_comp c = { .status = UBOE_CQE_FLUSH };
-		struct ubp_sqe s;
-
-		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &s);
-		j->fetched += s.nbb;
-		avail -= s.nbb;
-		c.entry = (u16)(j->fetched - 1);
-		ubp_jetty_send_done(j, &c);
-	}
-	ubp_rm_consumed(j);
-}
-
 void ubp_rm_discard(struct ubp_jetty *j)
 {
 	struct ubp_rm *rm = j->rm;
@@ -282,5 +257,6 @@ void ubp_rm_flush(struct ubp_jetty *j)
 	rm->pending = NULL;
 	if (pending)
 		ubp_rm_free(pending);
-	ubp_rm_flush_ring(j);
+	ubp_ini_flush(j); /* the ring */
+	ubp_rm_consumed(j);
 }

@@ -62,12 +62,20 @@ static void ubp_share_hash_del(struct ubp_dev *dev, struct ubp_tp *tp)
 	ubp_unlock(&dev->share_lock);
 }
 
+static void ubp_share_hold_none(struct ubp_share *sh)
+{
+	u32 i;
+
+	for (i = 0; i < UBP_RM_REFUSED; i++)
+		sh->rx_held[i] = UBP_RM_NOBODY;
+	sh->nheld = 0;
+}
+
 int ubp_share_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx)
 {
 	struct ubp_share *sh;
 	struct ubp_tp *tp;
 	int err = -ENOMEM;
-	u32 i;
 
 	if (!tpn || !ubp_tp_ctx_ok(ctx) || le16_to_cpu(ctx->window) > UBP_RM_WINDOW)
 		return -EINVAL;
@@ -78,8 +86,7 @@ int ubp_share_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx
 		return -ENOMEM;
 	ubp_lock_init(&sh->lock);
 	sh->max_req = UBP_RM_REQ;
-	for (i = 0; i < UBP_RM_REFUSED; i++)
-		sh->rx_held[i] = UBP_RM_NOBODY;
+	ubp_share_hold_none(sh);
 	tp = ubp_tp_new(dev, tpn, ctx, le16_to_cpu(ctx->window) ? 0 : UBP_RM_WINDOW);
 	if (!tp)
 		goto free;
@@ -139,12 +146,9 @@ bool ubp_share_want(struct ubp_dev *dev, const struct ubp_encap *e)
 void ubp_share_reset(struct ubp_tp *tp)
 {
 	struct ubp_share *sh = tp->sh;
-	u32 i;
 
 	ubp_rm_abandon(tp);
-	for (i = 0; i < UBP_RM_REFUSED; i++)
-		sh->rx_held[i] = UBP_RM_NOBODY;
-	sh->nheld = 0;
+	ubp_share_hold_none(sh);
 	sh->cand_xid = 0;
 	sh->next_xid = 0;
 	sh->cand_left = 0;

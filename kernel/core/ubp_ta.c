@@ -136,7 +136,7 @@ void ubp_ta_lost(struct ubp_tp *tp)
 	}
 	/* without work there is nobody to tell yet: the next kick finds out */
 	ubp_jetty_need_kick(j, true);
-	smp_mb(); /* as in ubp_ta_idle() */
+	smp_mb(); /* as in ubp_ini_sleep() */
 	if (j->state == UBOE_JS_READY && j->ini && ubp_ini_has_work(j))
 		ubp_ini_fail_head(j, UBOE_CQE_ACK_TIMEOUT, 0);
 }
@@ -149,17 +149,20 @@ void ubp_ta_gone(struct ubp_tp *tp)
 		ubp_rsp_flush(j); /* the rest of a half-received Send will not come */
 }
 
-/*
- * A peer that acknowledged a Read and went away before it answered: nothing is
- * in flight then, so no retransmission finds out. UBP_NEVER: no such wait
- */
+u64 ubp_ta_answer_limit(const struct ubp_tp *tp, u64 since)
+{
+	if (!tp->lost_after || tp->snd_una != tp->snd_nxt)
+		return UBP_NEVER;
+	return max_t(u64, since, tp->rto_base) + tp->lost_after;
+}
+
 static u64 ubp_ta_answer_deadline(const struct ubp_tp *tp)
 {
 	const struct ubp_ini *ini = tp->jetty->ini;
 
-	if (ini->rd_head == ini->rd_tail || !tp->lost_after || tp->snd_una != tp->snd_nxt)
+	if (ini->rd_head == ini->rd_tail)
 		return UBP_NEVER;
-	return max_t(u64, ini->answer_at, tp->rto_base) + tp->lost_after;
+	return ubp_ta_answer_limit(tp, ini->answer_at);
 }
 
 u64 ubp_ta_deadline(const struct ubp_tp *tp)
@@ -197,12 +200,7 @@ bool ubp_ta_idle(struct ubp_tp *tp)
 		return false;
 	if (j->kick_armed)
 		return false;
-	ubp_jetty_need_kick(j, true);
-	smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
-	if (!ubp_ini_posted(j))
-		return false;
-	ubp_jetty_need_kick(j, false);
-	return true;
+	return ubp_ini_sleep(j);
 }
 
 void ubp_ta_later(struct ubp_tp *tp)

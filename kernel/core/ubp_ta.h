@@ -148,6 +148,8 @@ void ubp_ini_fail_head(struct ubp_jetty *j, u8 status, u8 sub);
 void ubp_ini_retire(struct ubp_jetty *j);
 bool ubp_ini_has_work(struct ubp_jetty *j);
 u32 ubp_ini_posted(struct ubp_jetty *j);
+/* Before the engine stops: from now on the producer rings. Not 0: it posted, go on */
+u32 ubp_ini_sleep(struct ubp_jetty *j);
 void ubp_ini_fetch(struct ubp_jetty *j);
 
 /* ubp_rsp.c */
@@ -164,6 +166,13 @@ u32 ubp_rsp_mask(const struct ubp_tp *tp);
 bool ubp_rsp_continues(const struct ubp_rsp *r, u8 op);
 /* Flush a half-received Send */
 void ubp_rsp_flush(struct ubp_jetty *j);
+
+/*
+ * ubp_ta.c: when a peer is lost that acknowledged a Read and went away before it
+ * answered; nothing is in flight then, so no retransmission finds out.
+ * @since: when the wait began, or its last answer. Return: UBP_NEVER: no such wait
+ */
+u64 ubp_ta_answer_limit(const struct ubp_tp *tp, u64 since);
 
 /* ubp_atomic.c: a UDETAH as this channel's ends understand it */
 u32 ubp_ud_wire(const struct ubp_tp *tp, u32 cls, u32 type, u32 op);

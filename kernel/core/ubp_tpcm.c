@@ -222,14 +222,14 @@ void ubp_tpcm_challenge(struct ubp_tp *tp)
 }
 
 /* The answer to a challenge: start anew with it */
-static bool ubp_cm_proved(struct ubp_tp *tp, const struct ubp_cm *m)
+static void ubp_cm_proved(struct ubp_tp *tp, const struct ubp_cm *m)
 {
 	struct ubp_share *sh = tp->sh;
 	u32 xid, isn;
 
 	if (!sh || !sh->cand_xid || m->type != UB_TPCM_READY || m->xid != sh->cand_xid ||
 	    m->peer_xid != sh->next_xid)
-		return false;
+		return;
 	xid = sh->next_xid;
 	isn = sh->next_isn;
 	ubp_tp_lost(tp);
@@ -238,7 +238,6 @@ static bool ubp_cm_proved(struct ubp_tp *tp, const struct ubp_cm *m)
 	tp->snd_una = isn;
 	tp->snd_nxt = isn;
 	tp->state = UBP_TP_OPENING;
-	return true;
 }
 
 /* Is it from the incarnation that we talk with, or may we start with it? */

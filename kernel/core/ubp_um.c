@@ -217,14 +217,10 @@ bool ubp_um_kick(struct ubp_jetty *j, bool drive)
 	ubp_jetty_need_kick(j, false);
 	for (; budget; budget--) {
 		avail = ubp_ini_posted(j);
-		if (!avail) {
-			ubp_jetty_need_kick(j, true);
-			smp_mb(); /* need_kick before the last look at PI, see ub/uboe_io.h */
-			avail = ubp_ini_posted(j);
-			if (!avail)
-				return false;
-			ubp_jetty_need_kick(j, false);
-		}
+		if (!avail)
+			avail = ubp_ini_sleep(j);
+		if (!avail)
+			return false;
 		if (!ubp_um_one(j, avail)) {
 			/* room comes back by itself, and nobody says when */
 			if (j->state == UBOE_JS_READY)

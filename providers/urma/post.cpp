@@ -285,6 +285,21 @@ urma_status_t post(Sender &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
 	return status;
 }
 
+/// A Write or a Read of one piece.
+urma_status_t transfer(urma_opcode_t opcode, urma_jfs_t *jfs, urma_target_jetty_t *target,
+		       urma_sge_t from, urma_sge_t to, urma_jfs_wr_flag_t flag, u64 user_ctx)
+{
+	urma_jfs_wr_t wr{}, *bad;
+
+	wr.opcode = opcode;
+	wr.flag = flag;
+	wr.tjetty = target;
+	wr.user_ctx = user_ctx;
+	wr.rw.src = {&from, 1};
+	wr.rw.dst = {&to, 1};
+	return urma_post_jfs_wr(jfs, &wr, &bad);
+}
+
 } // namespace
 
 } // namespace uboe::urma
@@ -328,32 +343,18 @@ urma_status_t urma_write(urma_jfs_t *jfs, urma_target_jetty_t *target_jfr,
 			 urma_target_seg_t *dst_tseg, urma_target_seg_t *src_tseg, uint64_t dst,
 			 uint64_t src, uint32_t len, urma_jfs_wr_flag_t flag, uint64_t user_ctx)
 {
-	urma_sge_t from{src, len, src_tseg, nullptr}, to{dst, len, dst_tseg, nullptr};
-	urma_jfs_wr_t wr{}, *bad;
+	const urma_sge_t from{src, len, src_tseg, nullptr}, to{dst, len, dst_tseg, nullptr};
 
-	wr.opcode = URMA_OPC_WRITE;
-	wr.flag = flag;
-	wr.tjetty = target_jfr;
-	wr.user_ctx = user_ctx;
-	wr.rw.src = {&from, 1};
-	wr.rw.dst = {&to, 1};
-	return urma_post_jfs_wr(jfs, &wr, &bad);
+	return transfer(URMA_OPC_WRITE, jfs, target_jfr, from, to, flag, user_ctx);
 }
 
 urma_status_t urma_read(urma_jfs_t *jfs, urma_target_jetty_t *target_jfr,
 			urma_target_seg_t *dst_tseg, urma_target_seg_t *src_tseg, uint64_t dst,
 			uint64_t src, uint32_t len, urma_jfs_wr_flag_t flag, uint64_t user_ctx)
 {
-	urma_sge_t from{src, len, src_tseg, nullptr}, to{dst, len, dst_tseg, nullptr};
-	urma_jfs_wr_t wr{}, *bad;
+	const urma_sge_t from{src, len, src_tseg, nullptr}, to{dst, len, dst_tseg, nullptr};
 
-	wr.opcode = URMA_OPC_READ;
-	wr.flag = flag;
-	wr.tjetty = target_jfr;
-	wr.user_ctx = user_ctx;
-	wr.rw.src = {&from, 1};
-	wr.rw.dst = {&to, 1};
-	return urma_post_jfs_wr(jfs, &wr, &bad);
+	return transfer(URMA_OPC_READ, jfs, target_jfr, from, to, flag, user_ctx);
 }
 
 urma_status_t urma_send(urma_jfs_t *jfs, urma_target_jetty_t *target_jfr,

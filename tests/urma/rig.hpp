@@ -73,8 +73,19 @@ struct Shape {
 	std::size_t memory = 1 << 20;
 };
 
+/// Takes completions out of a JFC, by polling.
+struct Completions {
+	/// The next one; nothing after ten seconds, which fails the test.
+	std::optional<urma_cr_t> next();
+	/// Fails the test unless it is a success with this user_ctx.
+	urma_cr_t expect(std::uint64_t user_ctx);
+	bool nothing_comes(unsigned ms);
+
+	urma_jfc_t *jfc = nullptr;
+};
+
 /// One end: a context with a jetty and all it needs.
-class End
+class End : public Completions
 {
       public:
 	/// @p end: 0 or 1
@@ -87,16 +98,12 @@ class End
 	void bind();
 	urma_rjetty_t describe() const;
 
-	/// The next completion, waited for by polling; nothing after ten seconds.
-	std::optional<urma_cr_t> next();
-	/// Fails the test unless it is a success with this user_ctx.
+	/// And of this end's jetty.
 	urma_cr_t expect(std::uint64_t user_ctx);
-	bool nothing_comes(unsigned ms);
 	void receive(std::uint64_t user_ctx, urma_sge_t sge);
 
 	urma_context_t *ctx = nullptr;
 	urma_jfce_t *jfce = nullptr;
-	urma_jfc_t *jfc = nullptr;
 	urma_jfr_t *jfr = nullptr;
 	urma_jetty_t *jetty = nullptr;
 	std::unique_ptr<Memory> memory;

@@ -22,7 +22,7 @@ struct UmShape {
 	std::uint32_t id = 0; // of the jetty
 };
 
-class UmEnd
+class UmEnd : public Completions
 {
       public:
 	explicit UmEnd(unsigned eid_index, const UmShape &shape = {});
@@ -41,17 +41,12 @@ class UmEnd
 	urma_target_jetty_t *aim_group(const UmEnd &peer, const urma_jetty_grp_t *group,
 				       std::uint32_t token = jetty_token);
 
-	/// The next completion; nothing after ten seconds, which fails the test.
-	std::optional<urma_cr_t> next();
-	urma_cr_t expect(std::uint64_t user_ctx);
-	bool nothing_comes(unsigned ms);
 	void receive(std::uint64_t user_ctx, std::size_t offset, std::size_t length);
 	/// Posts to the jetty, or else to the JFS, and waits for the completion.
 	void send(urma_target_jetty_t *to, std::size_t length, std::uint8_t hint = 0,
 		  std::size_t offset = 0);
 
 	urma_context_t *ctx = nullptr;
-	urma_jfc_t *jfc = nullptr;
 	urma_jfr_t *jfr = nullptr;
 	urma_jetty_t *jetty = nullptr;
 	urma_jfs_t *jfs = nullptr;

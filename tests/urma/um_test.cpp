@@ -10,7 +10,6 @@ namespace urma_test
 {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 UmEnd::UmEnd(unsigned eid_index, const UmShape &shape) : shape_(shape)
 {
@@ -146,46 +145,6 @@ urma_target_jetty_t *UmEnd::aim_group(const UmEnd &peer, const urma_jetty_grp_t 
 	targets_.push_back(urma_import_jetty(ctx, &r, &t));
 	EXPECT_NE(targets_.back(), nullptr) << std::strerror(errno);
 	return targets_.back();
-}
-
-std::optional<urma_cr_t> UmEnd::next()
-{
-	const auto end = steady_clock::now() + milliseconds(10000);
-	urma_cr_t cr;
-
-	do {
-		const int n = urma_poll_jfc(jfc, 1, &cr);
-
-		EXPECT_GE(n, 0);
-		if (n)
-			return cr;
-		std::this_thread::yield();
-	} while (steady_clock::now() < end);
-	ADD_FAILURE() << "no completion came";
-	return std::nullopt;
-}
-
-urma_cr_t UmEnd::expect(std::uint64_t user_ctx)
-{
-	const auto cr = next();
-
-	if (!cr)
-		return {};
-	EXPECT_EQ(cr->status, URMA_CR_SUCCESS);
-	EXPECT_EQ(cr->user_ctx, user_ctx);
-	return *cr;
-}
-
-bool UmEnd::nothing_comes(unsigned ms)
-{
-	const auto end = steady_clock::now() + milliseconds(ms);
-	urma_cr_t cr;
-
-	do
-		if (urma_poll_jfc(jfc, 1, &cr))
-			return false;
-	while (steady_clock::now() < end);
-	return true;
 }
 
 void UmEnd::receive(std::uint64_t user_ctx, std::size_t offset, std::size_t length)

@@ -28,6 +28,9 @@ Nldev connect_for(const std::string &device);
 /// Kernel devices to work on; for one in a process says why it cannot be.
 std::vector<KernelDevice> kernel_devices(Nldev &nldev, const std::string &name);
 
+/// State and interface of a port, as far as they are known, into a row.
+void describe_port(Json &row, const KernelPort &port);
+
 void show_devices(const Output &output, const std::string &device);
 void show_eids(const Output &output, const std::string &device);
 

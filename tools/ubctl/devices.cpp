@@ -114,16 +114,8 @@ Json device_row(Nldev &nldev, const KernelDevice &d)
 	const std::vector<KernelPort> ports = nldev.ports(d);
 	Json row{ { "device", d.name }, { "kind", "kernel" } };
 
-	if (!ports.empty()) {
-		const KernelPort &p = ports.front();
-
-		if (p.state)
-			row["state"] = port_state_name(*p.state);
-		if (p.physical_state)
-			row["physical_state"] = physical_state_name(*p.physical_state);
-		if (!p.netdev.empty())
-			row["netdev"] = p.netdev;
-	}
+	if (!ports.empty())
+		describe_port(row, ports.front());
 	row["eids"] = eids_of(d).size();
 	for (const auto &[name, count] : nldev.object_counts(d))
 		row["objects"][object_name(name)] = count;
@@ -200,6 +192,16 @@ try {
 } catch (const NoDevice &) {
 	explain_in_process(name);
 	throw;
+}
+
+void describe_port(Json &row, const KernelPort &port)
+{
+	if (port.state)
+		row["state"] = port_state_name(*port.state);
+	if (port.physical_state)
+		row["physical_state"] = physical_state_name(*port.physical_state);
+	if (!port.netdev.empty())
+		row["netdev"] = port.netdev;
 }
 
 void show_devices(const Output &output, const std::string &device)

@@ -5,8 +5,6 @@
 
 #include <net/if.h>
 
-#include "names.hpp"
-
 namespace ubctl
 {
 
@@ -27,12 +25,7 @@ void show(const Output &output, const std::string &device)
 		for (const KernelPort &p : nldev.ports(d)) {
 			Json row{ { "device", d.name }, { "port", p.index } };
 
-			if (p.state)
-				row["state"] = port_state_name(*p.state);
-			if (p.physical_state)
-				row["physical_state"] = physical_state_name(*p.physical_state);
-			if (!p.netdev.empty())
-				row["netdev"] = p.netdev;
+			describe_port(row, p);
 			rows.push_back(row);
 		}
 	}

@@ -26,6 +26,22 @@ Request request_for(const KernelDevice &device)
 	return Request().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device.index);
 }
 
+/// The entries of @p table that have both @p name and @p value, all of them attributes.
+Nldev::Counters named_numbers(const Attributes &a, int table, int name, int value)
+{
+	Nldev::Counters all;
+
+	for (const nlattr *child : a.children(table)) {
+		const Attributes entry(child);
+		const auto text = entry.text(name);
+		const auto n = entry.u64(value);
+
+		if (text && n)
+			all.emplace_back(*text, *n);
+	}
+	return all;
+}
+
 } // namespace
 
 bool KernelDevice::is_foreign() const
@@ -129,17 +145,11 @@ std::map<std::string, std::uint64_t> Nldev::object_counts(const KernelDevice &de
 	while_there(device, [&] {
 		netlink_.get(RDMA_NLDEV_CMD_RES_GET, request_for(device),
 			     [&counts](const Attributes &a) {
-				     for (const nlattr *child :
-					  a.children(RDMA_NLDEV_ATTR_RES_SUMMARY)) {
-					     const Attributes entry(child);
-					     const auto name = entry.text(
-						     RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME);
-					     const auto n = entry.u64(
-						     RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
-
-					     if (name && n)
-						     counts[*name] = *n;
-				     }
+				     for (const auto &[name, n] :
+					  named_numbers(a, RDMA_NLDEV_ATTR_RES_SUMMARY,
+							RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME,
+							RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR))
+					     counts[name] = n;
 			     });
 	});
 	return counts;
@@ -164,17 +174,10 @@ Nldev::Counters Nldev::counters(const KernelDevice &device, std::uint32_t port)
 		netlink_.get(RDMA_NLDEV_CMD_STAT_GET,
 			     request_for(device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port),
 			     [&all](const Attributes &a) {
-				     for (const nlattr *child :
-					  a.children(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)) {
-					     const Attributes entry(child);
-					     const auto name = entry.text(
-						     RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-					     const auto value = entry.u64(
-						     RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
-
-					     if (name && value)
-						     all.emplace_back(*name, *value);
-				     }
+				     all = named_numbers(
+					     a, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
+					     RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME,
+					     RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
 			     });
 	});
 	return all;

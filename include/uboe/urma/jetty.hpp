@@ -107,6 +107,22 @@ struct ReceiveState {
 	urma_jfr_t *raw = nullptr;
 };
 
+/// The peer as the C API knows it; null and errno when it cannot be reached.
+inline urma_target_jetty_t *import_jetty(const ContextHandle &context, const RemoteJetty &peer,
+					 urma_transport_mode_t mode, urma_tp_type_t tp)
+{
+	urma_token_t token{ static_cast<std::uint32_t>(peer.token.value_or(Token{})) };
+	urma_rjetty_t r{};
+
+	r.jetty_id.eid = peer.eid.native();
+	r.jetty_id.id = static_cast<std::uint32_t>(peer.id);
+	r.trans_mode = mode;
+	r.type = URMA_JETTY;
+	r.tp_type = tp;
+	r.flag.bs.token_policy = peer.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
+	return urma_import_jetty(context.raw, &r, &token);
+}
+
 struct JettyState {
 	static constexpr std::uint32_t records_per_request = 4;
 
@@ -218,19 +234,11 @@ struct JettyState {
 
 	std::error_code bind(const RemoteJetty &peer)
 	{
-		urma_rjetty_t r{};
-		urma_token_t token{ static_cast<std::uint32_t>(peer.token.value_or(Token{})) };
 		const std::lock_guard hold(control);
 
 		if (target)
 			return errc::exists;
-		r.jetty_id.eid = peer.eid.native();
-		r.jetty_id.id = static_cast<std::uint32_t>(peer.id);
-		r.trans_mode = URMA_TM_RC;
-		r.type = URMA_JETTY;
-		r.tp_type = URMA_RTP;
-		r.flag.bs.token_policy = peer.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
-		target = urma_import_jetty(context->raw, &r, &token);
+		target = import_jetty(*context, peer, URMA_TM_RC, URMA_RTP);
 		if (!target)
 			return { errno, category() };
 		const urma_status_t status = urma_bind_jetty(raw, target);
@@ -271,6 +279,68 @@ struct JettyState {
 	urma_jetty_t *raw = nullptr;
 	std::mutex control; // guards the next
 	urma_target_jetty_t *target = nullptr;
+};
+
+/// What jetties of every mode can do.
+class Jetty
+{
+      public:
+	/// What a peer needs to reach it, the token included.
+	RemoteJetty remote() const
+	{
+		return { Eid::from(state_->raw->jetty_id.eid), id(), state_->receives->token };
+	}
+
+	JettyId id() const
+	{
+		return JettyId{ state_->id() };
+	}
+
+	/// A buffer for messages: ReceiveQueue::receive() of its receive queue.
+	std::error_code receive(Slices to, std::uint64_t user = 0)
+	{
+		return state_->receives->post(to, user);
+	}
+
+	/// Puts it into error.
+	std::error_code stop()
+	{
+		return state_->stop();
+	}
+
+	/**
+	 * stop(), and polls until everything that was posted has completed: until
+	 * WR_FLUSH_ERR_DONE (URMA API, urma_api_jetty.h). No completion is lost, neither
+	 * of this jetty nor of another: they can be polled afterwards. Receive buffers
+	 * stay in the receive queue. errc::timed_out.
+	 */
+	std::error_code drain(std::chrono::milliseconds timeout = std::chrono::seconds(10))
+	{
+		return state_->drain(timeout);
+	}
+
+	/// What the destructor does, with the result; whatever it is, only destroying may
+	/// follow.
+	std::error_code close()
+	{
+		return state_->close();
+	}
+
+	urma_jetty_t *native() const
+	{
+		return state_->raw;
+	}
+
+      protected:
+	Jetty(const Context &context, const CompletionQueue &completions,
+	      const std::shared_ptr<ReceiveState> &receives, const RcJettyOptions &options,
+	      urma_transport_mode_t mode)
+		: state_(std::make_unique<JettyState>(context, completions.state(), receives,
+						      options, mode))
+	{
+	}
+
+	std::unique_ptr<JettyState> state_;
 };
 
 } // namespace detail
@@ -400,7 +470,7 @@ class Batch : public Operations<Batch>
  * by then are gone with it; to see them, drain() first. Coroutines that wait are
  * resumed with an error by their Poller.
  */
-class RcJetty : public Operations<RcJetty>
+class RcJetty : public detail::Jetty, public Operations<RcJetty>
 {
       public:
 	/// Records that a request may take in a completion queue: a jetty of depth n
@@ -412,20 +482,8 @@ class RcJetty : public Operations<RcJetty>
 	/// receives, but is bound to nobody. Throws Error: errc::exists: the id is taken.
 	RcJetty(const Context &context, const CompletionQueue &completions,
 		const ReceiveQueue &receives, const RcJettyOptions &options = {})
-		: state_(std::make_unique<detail::JettyState>(context, completions.state(),
-							      receives.state(), options))
+		: Jetty(context, completions, receives.state(), options, URMA_TM_RC)
 	{
-	}
-
-	/// What a peer needs for its bind(), the token included.
-	RemoteJetty remote() const
-	{
-		return { Eid::from(state_->raw->jetty_id.eid), id(), state_->receives->token };
-	}
-
-	JettyId id() const
-	{
-		return JettyId{ state_->id() };
 	}
 
 	/// Connects to a jetty, which has to do the same with this one. It does not wait
@@ -433,12 +491,6 @@ class RcJetty : public Operations<RcJetty>
 	std::error_code bind(const RemoteJetty &peer)
 	{
 		return state_->bind(peer);
-	}
-
-	/// A buffer for messages: ReceiveQueue::receive() of its receive queue.
-	std::error_code receive(Slices to, std::uint64_t user = 0)
-	{
-		return state_->receives->post(to, user);
 	}
 
 	/// Collects requests.
@@ -460,23 +512,6 @@ class RcJetty : public Operations<RcJetty>
 		       attr.state == URMA_JETTY_STATE_ERROR;
 	}
 
-	/// Puts it into error.
-	std::error_code stop()
-	{
-		return state_->stop();
-	}
-
-	/**
-	 * stop(), and polls until everything that was posted has completed: until
-	 * WR_FLUSH_ERR_DONE (URMA API, urma_api_jetty.h). No completion is lost, neither
-	 * of this jetty nor of another: they can be polled afterwards. Receive buffers
-	 * stay in the receive queue. errc::timed_out.
-	 */
-	std::error_code drain(std::chrono::milliseconds timeout = std::chrono::seconds(10))
-	{
-		return state_->drain(timeout);
-	}
-
 	/// drain(), and makes it as new: not bound, not in error. Completions that were not
 	/// polled before are dropped.
 	std::error_code reset()
@@ -492,21 +527,6 @@ class RcJetty : public Operations<RcJetty>
 		return state_->set_state(URMA_JETTY_STATE_READY);
 	}
 
-	/// What the destructor does, with the result; whatever it is, only destroying may
-	/// follow.
-	std::error_code close()
-	{
-		return state_->close();
-	}
-
-	urma_jetty_t *native() const
-	{
-		return state_->raw;
-	}
-
-	RcJetty(RcJetty &&) noexcept = default;
-	RcJetty &operator=(RcJetty &&) noexcept = default;
-
       private:
 	friend class Operations<RcJetty>;
 
@@ -514,8 +534,6 @@ class RcJetty : public Operations<RcJetty>
 	{
 		return state_->post(request);
 	}
-
-	std::unique_ptr<detail::JettyState> state_;
 };
 
 } // namespace v0

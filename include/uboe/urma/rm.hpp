@@ -52,26 +52,15 @@ class RmPath : public Operations<RmPath>
  * order of posting; a request that fails, because its peer is silent for example, is
  * the only one that does. Its receive queue has Mode::rm.
  */
-class RmJetty
+class RmJetty : public detail::Jetty
 {
       public:
 	/// As RcJetty; RcJettyOptions::err_timeout is not looked at: a peer that is silent
 	/// for five seconds is given up.
 	RmJetty(const Context &context, const CompletionQueue &completions,
 		const ReceiveQueue &receives, const RcJettyOptions &options = {})
-		: state_(std::make_unique<detail::JettyState>(
-			  context, completions.state(), receives.state(), options, URMA_TM_RM))
+		: Jetty(context, completions, receives.state(), options, URMA_TM_RM)
 	{
-	}
-
-	/// What a peer needs for an RmTarget, the token included.
-	RemoteJetty remote() const
-	{
-		return { Eid::from(state_->raw->jetty_id.eid), id(), state_->receives->token };
-	}
-	JettyId id() const
-	{
-		return JettyId{ state_->id() };
 	}
 
 	/// The operations of Operations, to @p target.
@@ -79,33 +68,6 @@ class RmJetty
 	{
 		return RmPath(*state_, target);
 	}
-	std::error_code receive(Slices to, std::uint64_t user = 0)
-	{
-		return state_->receives->post(to, user);
-	}
-
-	std::error_code stop()
-	{
-		return state_->stop();
-	}
-	std::error_code drain(std::chrono::milliseconds timeout = std::chrono::seconds(10))
-	{
-		return state_->drain(timeout);
-	}
-	std::error_code close()
-	{
-		return state_->close();
-	}
-	urma_jetty_t *native() const
-	{
-		return state_->raw;
-	}
-
-	RmJetty(RmJetty &&) noexcept = default;
-	RmJetty &operator=(RmJetty &&) noexcept = default;
-
-      private:
-	std::unique_ptr<detail::JettyState> state_;
 };
 
 } // namespace v0

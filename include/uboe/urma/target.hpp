@@ -27,16 +27,7 @@ class Target
 	       urma_tp_type_t tp)
 		: context_(context.handle())
 	{
-		urma_token_t token{ static_cast<std::uint32_t>(peer.token.value_or(Token{})) };
-		urma_rjetty_t r{};
-
-		r.jetty_id.eid = peer.eid.native();
-		r.jetty_id.id = static_cast<std::uint32_t>(peer.id);
-		r.trans_mode = mode;
-		r.type = URMA_JETTY;
-		r.tp_type = tp;
-		r.flag.bs.token_policy = peer.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
-		raw_.reset(urma_import_jetty(context_->raw, &r, &token));
+		raw_.reset(import_jetty(*context_, peer, mode, tp));
 		if (!raw_)
 			throw_errno("target of messages");
 	}

@@ -28,25 +28,14 @@ class UmTarget : public detail::Target
  * a message left; it may be lost, and arrives at most as often as the network says.
  * RecvDone::sender and sender_jetty tell who sent it. Its receive queue has Mode::um.
  */
-class UmJetty
+class UmJetty : public detail::Jetty
 {
       public:
 	/// As RcJetty; what concerns connections in @p options is not looked at.
 	UmJetty(const Context &context, const CompletionQueue &completions,
 		const ReceiveQueue &receives, const RcJettyOptions &options = {})
-		: state_(std::make_unique<detail::JettyState>(
-			  context, completions.state(), receives.state(), options, URMA_TM_UM))
+		: Jetty(context, completions, receives.state(), options, URMA_TM_UM)
 	{
-	}
-
-	/// What a peer needs for a UmTarget, the token included.
-	RemoteJetty remote() const
-	{
-		return { Eid::from(state_->raw->jetty_id.eid), id(), state_->receives->token };
-	}
-	JettyId id() const
-	{
-		return JettyId{ state_->id() };
 	}
 
 	/// At most one packet: 4096 bytes on loopback, 1024 on plain Ethernet. A longer one
@@ -65,33 +54,6 @@ class UmJetty
 
 		return state_->post(r.local(from).operands(imm).target(to.native()));
 	}
-	std::error_code receive(Slices to, std::uint64_t user = 0)
-	{
-		return state_->receives->post(to, user);
-	}
-
-	std::error_code stop()
-	{
-		return state_->stop();
-	}
-	std::error_code drain(std::chrono::milliseconds timeout = std::chrono::seconds(10))
-	{
-		return state_->drain(timeout);
-	}
-	std::error_code close()
-	{
-		return state_->close();
-	}
-	urma_jetty_t *native() const
-	{
-		return state_->raw;
-	}
-
-	UmJetty(UmJetty &&) noexcept = default;
-	UmJetty &operator=(UmJetty &&) noexcept = default;
-
-      private:
-	std::unique_ptr<detail::JettyState> state_;
 };
 
 } // namespace v0

@@ -31,9 +31,6 @@ class Answer : public testing::Test
 		return p.a.tx.poll();
 	}
 
-	static unsigned status(const uboe_cqe &c) { return UBP_GET(UBOE_CQE_STATUS, c.w0); }
-	static unsigned sub(const uboe_cqe &c) { return UBP_GET(UBOE_CQE_SUBSTATUS, c.w0); }
-
 	pair p;
 };
 

@@ -11,16 +11,6 @@ namespace
 
 constexpr std::uint32_t jetty_token = 0xfeedf00d;
 
-unsigned status(const uboe_cqe &c)
-{
-	return UBP_GET(UBOE_CQE_STATUS, c.w0);
-}
-
-unsigned sub(const uboe_cqe &c)
-{
-	return UBP_GET(UBOE_CQE_SUBSTATUS, c.w0);
-}
-
 class Native : public testing::Test
 {
       protected:

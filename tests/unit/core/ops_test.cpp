@@ -18,16 +18,6 @@ namespace
 
 constexpr std::uint64_t canary = 0xc5c5c5c5c5c5c5c5;
 
-unsigned status(const uboe_cqe &c)
-{
-	return UBP_GET(UBOE_CQE_STATUS, c.w0);
-}
-
-unsigned sub(const uboe_cqe &c)
-{
-	return UBP_GET(UBOE_CQE_SUBSTATUS, c.w0);
-}
-
 /* Two ends; what each announces can be chosen */
 struct ops : testing::Test {
 	std::unique_ptr<pair> p;

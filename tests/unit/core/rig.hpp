@@ -49,6 +49,17 @@ inline std::size_t tph_at(const bytes &p)
 	return (p[0] >> 4 == 4 ? UB_IPV4_LEN : UB_IPV6_LEN) + UB_UDP_LEN;
 }
 
+/* enum uboe_cqe_status and uboe_cqe_substatus of a completion */
+inline unsigned status(const uboe_cqe &c)
+{
+	return UBP_GET(UBOE_CQE_STATUS, c.w0);
+}
+
+inline unsigned sub(const uboe_cqe &c)
+{
+	return UBP_GET(UBOE_CQE_SUBSTATUS, c.w0);
+}
+
 /* A host whose next random numbers a test may choose */
 class host final : public ubsim::host
 {

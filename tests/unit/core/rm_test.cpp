@@ -9,16 +9,6 @@ using namespace rig;
 namespace
 {
 
-unsigned status(const uboe_cqe &c)
-{
-	return UBP_GET(UBOE_CQE_STATUS, c.w0);
-}
-
-unsigned sub(const uboe_cqe &c)
-{
-	return UBP_GET(UBOE_CQE_SUBSTATUS, c.w0);
-}
-
 std::uint32_t from(const uboe_cqe &c)
 {
 	return UBP_GET(UBOE_CQE_RMT_ID, c.w2);
