@@ -66,6 +66,36 @@ ktap_private_net() {
 	"${private[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$@"
 }
 
+# ktap_build FOLDER LOG TARGETS... [-- CMAKE-ARGS...]: builds them; says why not. One step
+# at a time in each folder, for some run side by side.
+ktap_build() {
+	local folder=$1 log=$2 targets=()
+
+	shift 2
+	while (($#)) && [[ $1 != -- ]]; do
+		targets+=("$1")
+		shift
+	done
+	mkdir -p "$folder" "${log%/*}"
+	flock "$folder/ktap.lock" cmake -S . -B "$folder" -G Ninja --log-level=NOTICE "${@:2}" \
+		>"$log" 2>&1 &&
+		flock "$folder/ktap.lock" cmake --build "$folder" --target "${targets[@]}" \
+			>>"$log" 2>&1 && return
+	tail -n 30 "$log" | sed 's/^/# /'
+	return 1
+}
+
+# ktap_build_checked KIND LOG TARGETS...: the same with sanitizers, KIND being address (with
+# undefined) or thread, into a folder for all steps: $ktap_checked.
+ktap_build_checked() {
+	local kind=$1
+
+	shift
+	ktap_checked=$(realpath -m "${UBOE_BUILD:-build}")/checked-$kind
+	ktap_build "$ktap_checked" "$@" -- -DUBOE_RDMA_CORE_SRC=OFF \
+		"-DUBOE_SANITIZE=${kind/address/address,undefined}"
+}
+
 # ktap_end: prints the plan and exits.
 ktap_end() {
 	echo "1..$ktap_count"
