@@ -222,6 +222,12 @@ struct uboe_seg_ctx {
 #define UBOE_SEG_NO_TOKEN 0x4u /* peers need no TokenValue */
 #define UBOE_SEG_NATIVE 0x8u /* URMA: its token alone guards it; messages of any jetty reach it */
 
+/*
+ * Modify mask of a segment: @token, and @token2 with UBOE_SEG_TOKEN2, else none. Not of
+ * those with UBOE_SEG_IDENTITY or UBOE_SEG_NO_TOKEN. Keys of local SGEs stay as they are.
+ */
+#define UBOE_SM_TOKENS 0x1u
+
 /**
  * struct uboe_tp_ctx - one end of a transport channel
  * @jetty: that it belongs to, whose number makes its own (UB_TPN_RC); 0: shared by RM

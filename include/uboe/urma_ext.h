@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Operations that the URMA API has no names for. A request that says
+ * What the URMA API has no names for: operations, rotation of tokens. A request that says
  * flag.bs.has_drv_ext is the first member of a struct uboe_jfs_wr.
  *
  *	Write with reduce	opcode URMA_OPC_WRITE: remote memory becomes (remote op local)
@@ -17,6 +17,8 @@
  */
 #ifndef UBOE_URMA_EXT_H
 #define UBOE_URMA_EXT_H
+
+#include <stdbool.h>
 
 #include <urma/urma_types.h>
 
@@ -75,6 +77,21 @@ typedef struct uboe_jfs_wr {
 	uint8_t type;
 	uint8_t reserved;
 } uboe_jfs_wr_t;
+
+/**
+ * uboe_rotate_token - another TokenValue for a registered segment
+ * @seg: of urma_register_seg(), with a token policy
+ * @token: that peers need from now on
+ * @keep_present: the present one stays valid beside it, until the next call
+ *
+ * Peers that imported the segment import it again with the new value. Accesses in
+ * progress are not disturbed. Thread safe against everything but calls for the same
+ * segment and requests that name @seg itself as their target.
+ *
+ * Return: URMA_SUCCESS; URMA_EINVAL: not a registered segment, or it needs no token;
+ * URMA_ENODEV: the device is gone.
+ */
+urma_status_t uboe_rotate_token(urma_target_seg_t *seg, urma_token_t token, bool keep_present);
 
 #ifdef __cplusplus
 }

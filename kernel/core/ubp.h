@@ -344,6 +344,8 @@ void ubp_resume(struct ubp_tp *tp);
 /**
  * struct ubp_seg - registered memory
  * @chunk: address of each chunk; chunk n holds bytes from (n << chunk_shift) - off
+ * @token, @token2: TokenValues of peers, written by ubp_seg_modify() at any time
+ * @key: token that it was created with, whose low bits are in keys of local SGEs
  * @users: accesses in progress, plus one while it is registered
  * @home: the home's part
  */
@@ -356,6 +358,7 @@ struct ubp_seg {
 	u32 id;
 	u32 token;
 	u32 token2;
+	u32 key;
 	u32 pd;
 	u8 access;
 	u8 flags;

@@ -69,6 +69,7 @@ UBP_MBOX_MODIFY(tp)
 UBP_MBOX_QUERY(tp)
 UBP_MBOX_DESTROY(tp)
 UBP_MBOX_CREATE(seg)
+UBP_MBOX_MODIFY(seg)
 UBP_MBOX_QUERY(seg)
 UBP_MBOX_DESTROY(seg)
 UBP_MBOX_CREATE(tm)
@@ -95,7 +96,7 @@ static const struct ubp_mbox_row ubp_mbox_rows[16] = {
 	[UBOE_MBOX_JFR >> 4] = UBP_ROW(jfr, ubp_mbox_jfr_modify),
 	[UBOE_MBOX_JGRP >> 4] = UBP_ROW(jgrp, ubp_mbox_jgrp_modify),
 	[UBOE_MBOX_TP >> 4] = UBP_ROW(tp, ubp_mbox_tp_modify),
-	[UBOE_MBOX_SEG >> 4] = UBP_ROW(seg, NULL),
+	[UBOE_MBOX_SEG >> 4] = UBP_ROW(seg, ubp_mbox_seg_modify),
 	[UBOE_MBOX_TM >> 4] = UBP_ROW(tm, ubp_mbox_tm_modify),
 	[UBOE_MBOX_LOCKBUF >> 4] = UBP_ROW(lockbuf, NULL),
 };

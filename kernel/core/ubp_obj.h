@@ -214,6 +214,7 @@ enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *r
 
 /* ubp_seg.c */
 int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx);
+int ubp_seg_modify(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx, u32 mask);
 int ubp_seg_query(struct ubp_dev *dev, u32 id, struct uboe_seg_ctx *ctx);
 int ubp_seg_destroy(struct ubp_dev *dev, u32 id);
 

@@ -25,6 +25,7 @@ int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx)
 	seg->id = id;
 	seg->token = le32_to_cpu(ctx->token);
 	seg->token2 = ctx->flags & UBOE_SEG_TOKEN2 ? le32_to_cpu(ctx->token2) : seg->token;
+	seg->key = seg->token;
 	seg->pd = le32_to_cpu(ctx->pd);
 	seg->access = ctx->access;
 	seg->flags = ctx->flags;
@@ -42,6 +43,27 @@ int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx)
 free:
 	dev->ops->free_later(dev, seg);
 	return err;
+}
+
+/*
+ * Another TokenValue, with or without a backup. Who reads the
+ * pair meanwhile finds what both have in common: the backup is there before the primary
+ * changes, see ubp_seg_token_ok().
+ */
+int ubp_seg_modify(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx, u32 mask)
+{
+	struct ubp_seg *seg = (struct ubp_seg *)ubp_table_get(&dev->seg, id);
+	u32 token = le32_to_cpu(ctx->token);
+
+	if (!seg)
+		return -ENOENT;
+	if (mask != UBOE_SM_TOKENS || ctx->flags & ~UBOE_SEG_TOKEN2 ||
+	    seg->flags & (UBOE_SEG_IDENTITY | UBOE_SEG_NO_TOKEN))
+		return -EINVAL;
+	WRITE_ONCE(seg->token2, ctx->flags & UBOE_SEG_TOKEN2 ? le32_to_cpu(ctx->token2) : token);
+	smp_wmb();
+	WRITE_ONCE(seg->token, token);
+	return 0;
 }
 
 int ubp_seg_query(struct ubp_dev *dev, u32 id, struct uboe_seg_ctx *ctx)
@@ -91,7 +113,12 @@ static bool ubp_seg_token_ok(const struct ubp_seg *seg, const u32 *token)
 {
 	if (seg->flags & UBOE_SEG_NO_TOKEN)
 		return true;
-	return token && (*token == seg->token || *token == seg->token2);
+	if (!token)
+		return false;
+	if (*token == READ_ONCE(seg->token))
+		return true;
+	smp_rmb(); /* the primary before the backup: ubp_seg_modify() */
+	return *token == READ_ONCE(seg->token2);
 }
 
 struct ubp_seg *ubp_seg_get(struct ubp_dev *dev, u32 id, const u32 *token, u32 pd, u32 need, u64 va,
@@ -104,14 +131,13 @@ struct ubp_seg *ubp_seg_get(struct ubp_dev *dev, u32 id, const u32 *token, u32 p
 	return ubp_ref_tryget(&seg->users) ? seg : NULL;
 }
 
-/* The same for the key of a local SGE, which holds the low bits of a token */
+/* The same for the key of a local SGE: low bits of the token that it was created with */
 static struct ubp_seg *ubp_seg_local(struct ubp_dev *dev, u32 key, u32 pd, u32 need, u64 va,
 				     u64 len)
 {
 	struct ubp_seg *seg = (struct ubp_seg *)ubp_table_get(&dev->seg, UBP_KEY_ID(key));
 
-	if (!seg || (UBP_KEY_TOKEN(key) != UBP_KEY_TOKEN(seg->token) &&
-		     UBP_KEY_TOKEN(key) != UBP_KEY_TOKEN(seg->token2)))
+	if (!seg || UBP_KEY_TOKEN(key) != UBP_KEY_TOKEN(seg->key))
 		return NULL;
 	if (!ubp_seg_allows(seg, pd, need, va, len))
 		return NULL;

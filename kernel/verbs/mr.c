@@ -200,6 +200,7 @@ struct ib_mr *uboe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 iova,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	init_completion(&mr->released);
+	mr->native = req.flags & UBOE_MR_NATIVE;
 	mr->umem = ib_umem_get(ibpd->device, start, len, access & ~IB_ACCESS_OPTIONAL);
 	if (IS_ERR(mr->umem)) {
 		ret = PTR_ERR(mr->umem);

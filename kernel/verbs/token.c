@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * TokenIDs that a context reserves before it has a segment for them: methods of the
- * device, as verbs has nothing like it. The number is taken in uboe_dev.mrs, and
+ * TokenIDs that a context reserves before it has a segment for them, and TokenValues
+ * that change: methods of device and MR, as verbs has nothing like it. The number is taken in uboe_dev.mrs, and
  * uboe_ucontext.tokens says whether a segment uses it.
  */
 #include "verbs.h"
@@ -94,10 +94,41 @@ DECLARE_UVERBS_NAMED_METHOD(UBOE_METHOD_TOKEN_ID_FREE,
 			    UVERBS_ATTR_PTR_IN(UBOE_ATTR_TOKEN_ID_FREE_ID, UVERBS_ATTR_TYPE(u32),
 					       UA_MANDATORY));
 
+/* The handle is held for writing: calls for one segment come one after the other */
+static int UVERBS_HANDLER(UBOE_METHOD_TOKEN_ROTATE)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_mr *ibmr = uverbs_attr_get_obj(attrs, UBOE_ATTR_TOKEN_ROTATE_MR);
+	struct uboe_seg_ctx ctx = { .flags = UBOE_SEG_TOKEN2 };
+	u32 token, backup;
+	int ret;
+
+	ret = uverbs_copy_from(&token, attrs, UBOE_ATTR_TOKEN_ROTATE_TOKEN) ?:
+	      uverbs_copy_from(&backup, attrs, UBOE_ATTR_TOKEN_ROTATE_BACKUP);
+	if (ret)
+		return ret;
+	if (!to_umr(ibmr)->native)
+		return -EINVAL;
+	ctx.token = cpu_to_le32(token);
+	ctx.token2 = cpu_to_le32(backup);
+	return uboe_cmd_modify(to_uboe(ibmr->device), UBOE_MBOX_SEG, to_umr(ibmr)->id, &ctx,
+			       sizeof(ctx), UBOE_SM_TOKENS);
+}
+
+DECLARE_UVERBS_NAMED_METHOD(UBOE_METHOD_TOKEN_ROTATE,
+			    UVERBS_ATTR_IDR(UBOE_ATTR_TOKEN_ROTATE_MR, UVERBS_OBJECT_MR,
+					    UVERBS_ACCESS_WRITE, UA_MANDATORY),
+			    UVERBS_ATTR_PTR_IN(UBOE_ATTR_TOKEN_ROTATE_TOKEN, UVERBS_ATTR_TYPE(u32),
+					       UA_MANDATORY),
+			    UVERBS_ATTR_PTR_IN(UBOE_ATTR_TOKEN_ROTATE_BACKUP, UVERBS_ATTR_TYPE(u32),
+					       UA_MANDATORY));
+
+ADD_UVERBS_METHODS(uboe_mr, UVERBS_OBJECT_MR, &UVERBS_METHOD(UBOE_METHOD_TOKEN_ROTATE));
+
 ADD_UVERBS_METHODS(uboe_device, UVERBS_OBJECT_DEVICE, &UVERBS_METHOD(UBOE_METHOD_TOKEN_ID_ALLOC),
 		   &UVERBS_METHOD(UBOE_METHOD_TOKEN_ID_FREE));
 
 const struct uapi_definition uboe_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &uboe_device),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_MR, &uboe_mr),
 	{},
 };

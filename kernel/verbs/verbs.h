@@ -154,6 +154,7 @@ struct uboe_mr {
 	u32 shift;
 	u32 id;
 	bool mapped;
+	bool native;
 	struct completion released;
 	struct uboe_ucontext *owner;
 };

@@ -154,6 +154,8 @@ public:
 	virtual void release_token_id(u32 id) = 0;
 	virtual int create_segment(const SegmentSpec &spec) = 0;
 	virtual void destroy_segment(u32 id) = 0;
+	/// From now on peers need @p token or @p backup.
+	virtual int rotate_token(u32 id, u32 token, u32 backup) = 0;
 
 	/// An error means that the device is gone.
 	virtual int kick(u32 jetty) = 0;

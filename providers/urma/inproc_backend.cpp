@@ -311,6 +311,16 @@ public:
 
 	void destroy_segment(u32 id) override { device_->destroy(UBOE_MBOX_SEG, id); }
 
+	int rotate_token(u32 id, u32 token, u32 backup) override
+	{
+		uboe_seg_ctx ctx{};
+
+		ctx.token = token;
+		ctx.token2 = backup;
+		ctx.flags = UBOE_SEG_TOKEN2;
+		return device_->modify(UBOE_MBOX_SEG, id, ctx, UBOE_SM_TOKENS);
+	}
+
 	int kick(u32 jetty) override
 	{
 		device_->kick(jetty);

@@ -288,6 +288,13 @@ public:
 
 	void destroy_segment(u32 id) override { drop(segments_, id, &KernelBackend::unmake_mr); }
 
+	int rotate_token(u32 id, u32 token, u32 backup) override
+	{
+		const Object *s = segments_.find(JettyId{id});
+
+		return s ? device_.rotate_token(s->handle, token, backup) : ENOENT;
+	}
+
 	int kick(u32 jetty) override
 	{
 		const Object *q = jetties_.find(JettyId{jetty});

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <random>
 
+#include <uboe/urma_ext.h>
+
 #include "objects.hpp"
 
 namespace uboe::urma {
@@ -235,6 +237,21 @@ urma_status_t urma_unregister_seg(urma_target_seg_t *target_seg)
 		drop_token_id(t);
 	Handles<Segment>::destroy(s);
 	--c.children;
+	return URMA_SUCCESS;
+}
+
+urma_status_t uboe_rotate_token(urma_target_seg_t *seg, urma_token_t token, bool keep_present)
+{
+	Segment *s = Handles<Segment>::check(seg);
+
+	if (!s || !s->is_local)
+		return URMA_FAILED(URMA_EINVAL, "seg: not a registered segment");
+	if (!s->remote.has_value)
+		return URMA_FAILED(URMA_EINVAL, "seg: it needs no token");
+	if (int err = s->context.backend->rotate_token(
+		    s->remote.id, token.token, keep_present ? s->remote.value : token.token))
+		return URMA_FAILED(err, "%s", std::strerror(err));
+	s->remote.value = token.token;
 	return URMA_SUCCESS;
 }
 

@@ -47,6 +47,9 @@ struct Request {
 		add(id, data.size()).data = reinterpret_cast<u64>(data.data());
 	}
 
+	/// Handle of an object
+	void object_of(u16 id, u32 handle) { add(id, 0).data = handle; }
+
 	int send(int fd)
 	{
 		length = static_cast<u16>(offsetof(Request, attrs) +
@@ -190,6 +193,16 @@ int Channel::free_token_id(u32 id) const
 	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_TOKEN_ID_FREE);
 
 	r.in(UBOE_ATTR_TOKEN_ID_FREE_ID, bytes_of(id));
+	return r.send(fd());
+}
+
+int Channel::rotate_token(u32 mr_handle, u32 token, u32 backup) const
+{
+	Request r(UVERBS_OBJECT_MR, UBOE_METHOD_TOKEN_ROTATE);
+
+	r.object_of(UBOE_ATTR_TOKEN_ROTATE_MR, mr_handle);
+	r.in(UBOE_ATTR_TOKEN_ROTATE_TOKEN, bytes_of(token));
+	r.in(UBOE_ATTR_TOKEN_ROTATE_BACKUP, bytes_of(backup));
 	return r.send(fd());
 }
 

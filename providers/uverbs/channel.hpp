@@ -89,6 +89,7 @@ public:
 	/// The device's own methods
 	int alloc_token_id(u32 &id) const;
 	int free_token_id(u32 id) const;
+	int rotate_token(u32 mr_handle, u32 token, u32 backup) const;
 
 	/// KICK, uboe-abi.h
 	int kick(u32 qp_handle) const;

@@ -4,6 +4,8 @@
 // completion.
 #include <functional>
 
+#include <uboe/urma_ext.h>
+
 #include "rig.hpp"
 
 using namespace urma_test;
@@ -57,6 +59,44 @@ TEST(Errors, WrongTokenIsRefusedAndMemoryUntouched)
 
 	EXPECT_EQ(write_to(f, 0, 64), URMA_CR_REM_ACCESS_ABORT_ERR);
 	EXPECT_TRUE(f.untouched());
+}
+
+TEST(Errors, RotatedTokens)
+{
+	const std::uint32_t rights = URMA_ACCESS_READ | URMA_ACCESS_WRITE;
+	Pair p;
+	Foreign was(p, rights);
+	urma_token_t next{ segment_token ^ 0x80000000 }, last{ 5 };
+	urma_seg_t seg = was.memory.seg()->seg;
+	urma_target_seg_t *now = urma_import_seg(p.a.ctx, &seg, &next, 0, {});
+
+	ASSERT_NE(now, nullptr);
+	ASSERT_EQ(uboe_rotate_token(was.memory.seg(), next, true), URMA_SUCCESS);
+	for (auto *remote : { was.remote, now }) { // both hold
+		ASSERT_EQ(Wr(URMA_OPC_WRITE, 1)
+				  .local({ p.a.memory->at(0, 64) })
+				  .remote(was.memory.va(), remote)
+				  .post(p.a.jetty),
+			  URMA_SUCCESS);
+		p.a.expect(1);
+	}
+	ASSERT_EQ(uboe_rotate_token(was.memory.seg(), last, true), URMA_SUCCESS);
+	std::memset(was.memory.data(), 0, was.memory.size());
+	EXPECT_EQ(write_to(was, 0, 64), URMA_CR_REM_ACCESS_ABORT_ERR)
+		<< "it was a backup of two ago";
+	EXPECT_TRUE(was.untouched());
+	EXPECT_EQ(urma_unimport_seg(now), URMA_SUCCESS);
+}
+
+TEST(Errors, TokensOfOthersDoNotRotate)
+{
+	Pair p;
+	Foreign f(p, URMA_ACCESS_READ);
+	Memory open(p.b.ctx, 64, URMA_ACCESS_READ, false);
+
+	EXPECT_EQ(uboe_rotate_token(nullptr, { 1 }, false), URMA_EINVAL);
+	EXPECT_EQ(uboe_rotate_token(f.remote, { 1 }, false), URMA_EINVAL) << "imported";
+	EXPECT_EQ(uboe_rotate_token(open.seg(), { 1 }, false), URMA_EINVAL) << "has none";
 }
 
 TEST(Errors, ReadOnlyMemoryIsNotWritten)

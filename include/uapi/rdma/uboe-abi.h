@@ -163,4 +163,19 @@ enum uboe_token_id_free_attrs {
 	UBOE_ATTR_TOKEN_ID_FREE_ID = 1U << UVERBS_ID_NS_SHIFT, /* in: __u32 */
 };
 
+/*
+ * Methods of UVERBS_OBJECT_MR. TOKEN_ROTATE: peers need one of two TokenValues from now
+ * on, which may be the same; lkey and rkey stay. EINVAL unless it is an URMA segment
+ * with a TokenValue.
+ */
+enum uboe_mr_methods {
+	UBOE_METHOD_TOKEN_ROTATE = 1U << UVERBS_ID_NS_SHIFT,
+};
+
+enum uboe_token_rotate_attrs {
+	UBOE_ATTR_TOKEN_ROTATE_MR = 1U << UVERBS_ID_NS_SHIFT, /* in: handle */
+	UBOE_ATTR_TOKEN_ROTATE_TOKEN, /* in: __u32 */
+	UBOE_ATTR_TOKEN_ROTATE_BACKUP, /* in: __u32 */
+};
+
 #endif /* UBOE_ABI_H */

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "../urma_ext.h"
 #include "device.hpp"
 
 namespace uboe::urma
@@ -93,6 +94,20 @@ class LocalSegment
 			 TokenId{ s.token_id >> detail::token_id_shift }, impl_->token };
 	}
 
+	/**
+	 * Peers need @p token from now on, which remote() then has; with @p keep_present the
+	 * present one stays valid until the next call. Not beside other calls for this
+	 * segment. Throws Error, also when it needs no token.
+	 */
+	void rotate(Token token, bool keep_present)
+	{
+		const urma_token_t value{ static_cast<std::uint32_t>(token) };
+
+		check(detail::from_status(uboe_rotate_token(impl_->raw, value, keep_present)),
+		      "rotate of a token");
+		impl_->token = token;
+	}
+
 	urma_target_seg_t *native() const
 	{
 		return impl_->raw;
@@ -135,7 +150,7 @@ class LocalSegment
 
 		const std::shared_ptr<detail::ContextHandle> context;
 		const std::span<std::byte> memory;
-		const std::optional<Token> token;
+		std::optional<Token> token;
 		Memory own; // freed after it was unregistered
 		urma_target_seg_t *raw = nullptr;
 	};

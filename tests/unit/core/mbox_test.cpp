@@ -138,8 +138,7 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
 			if (!known)
 				want = -EOPNOTSUPP;
-			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_SEG ||
-					       obj == UBOE_MBOX_LOCKBUF))
+			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_LOCKBUF))
 				want = -EOPNOTSUPP;
 			else if (verb == 7)
 				want = -ENOENT;

@@ -353,6 +353,40 @@ TEST_F(Seg, BackupToken)
 	h.destroy(UBOE_MBOX_SEG, 2);
 }
 
+TEST_F(Seg, TokensRotate)
+{
+	ubsim::memory m(0x1000, 64, 12);
+	uboe_seg_ctx ctx{};
+	ubp_sge sge = { 0x1000, 1, ubsim::make_key(1, 7) };
+	u8 byte;
+
+	ASSERT_EQ(h.register_memory(1, 7, pd, UBOE_ACC_REMOTE_READ, m), 0);
+	ctx.token = 0x80000007;
+	ctx.token2 = 7;
+	ctx.flags = UBOE_SEG_TOKEN2;
+	EXPECT_EQ(h.modify(UBOE_MBOX_SEG, 2, ctx, UBOE_SM_TOKENS), -ENOENT);
+	EXPECT_EQ(h.modify(UBOE_MBOX_SEG, 1, ctx, 0), -EINVAL);
+	EXPECT_EQ(h.modify(UBOE_MBOX_SEG, 1, ctx, 3), -EINVAL);
+	ctx.flags |= UBOE_SEG_NATIVE;
+	EXPECT_EQ(h.modify(UBOE_MBOX_SEG, 1, ctx, UBOE_SM_TOKENS), -EINVAL);
+	EXPECT_FALSE(may(1, 0x1000, 1, 0, 0x80000007)) << "a refused command changed it";
+	ctx.flags = UBOE_SEG_TOKEN2;
+	ASSERT_EQ(h.modify(UBOE_MBOX_SEG, 1, ctx, UBOE_SM_TOKENS), 0);
+	EXPECT_TRUE(may(1, 0x1000, 1, 0, 7));
+	EXPECT_TRUE(may(1, 0x1000, 1, 0, 0x80000007));
+	ctx.flags = 0; /* the backup goes */
+	ctx.token = 8;
+	ASSERT_EQ(h.modify(UBOE_MBOX_SEG, 1, ctx, UBOE_SM_TOKENS), 0);
+	EXPECT_FALSE(may(1, 0x1000, 1, 0, 7));
+	EXPECT_FALSE(may(1, 0x1000, 1, 0, 0x80000007));
+	EXPECT_TRUE(may(1, 0x1000, 1, 0, 8));
+	/* the owner's key is the first token's */
+	EXPECT_TRUE(ubp_sgl_read(h.dev(), pd, &sge, 1, 0, &byte, 1));
+	sge.token = ubsim::make_key(1, 8);
+	EXPECT_FALSE(ubp_sgl_read(h.dev(), pd, &sge, 1, 0, &byte, 1));
+	h.destroy(UBOE_MBOX_SEG, 1);
+}
+
 TEST_F(Seg, CopiesAcrossChunksAndSges)
 {
 	ubsim::memory m(0x12ff0, 40000, 12);
