@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * TokenIDs that a context reserves before it has a segment for them, and TokenValues
- * that change: methods of device and MR, as verbs has nothing like it. The number is taken in uboe_dev.mrs, and
- * uboe_ucontext.tokens says whether a segment uses it.
+ * that change: methods of device and MR, as verbs has nothing like it. The number is
+ * taken in uboe_dev.mrs, and uboe_ucontext.tokens says whether a segment uses it.
  */
 #include "verbs.h"
 
