@@ -38,12 +38,12 @@ struct SendGeometry {
 };
 
 /// Rounds what was asked for up to what the ring gives.
-/// @p ops: bit n set when Op n may be posted.
+/// @p ops: bit n set when Op n may be posted; raw_ops: a raw queue.
 /// Returns 0, or EINVAL above a limit of the device.
 inline int send_geometry(u32 wr, u32 sge, u32 inline_bytes, u32 ops, u32 device_max_inline,
 			 SendGeometry &g)
 {
-	const bool raw = ops >> static_cast<u32>(Op::raw) & 1;
+	const bool raw = ops == raw_ops;
 	const u32 most = raw ? UBOE_MAX_SGE_RAW : UBOE_MAX_SGE;
 	u32 blocks = 1, ctrl = 0;
 
@@ -52,7 +52,7 @@ inline int send_geometry(u32 wr, u32 sge, u32 inline_bytes, u32 ops, u32 device_
 	    wr > UBOE_MAX_JFS_BB)
 		return EINVAL;
 	for (u32 i = 0; i < op_count; ++i) {
-		if (!(ops >> i & 1))
+		if (!(ops >> i & 1) || (Op(i) == Op::raw && !raw))
 			continue;
 		blocks = std::max(blocks, max_blocks(Op(i), sge, inline_bytes));
 		ctrl = std::max<u32>(ctrl, op_traits[i].ctrl);

@@ -37,6 +37,7 @@ enum class Op : u8 {
 };
 inline constexpr u32 op_count = 20;
 inline constexpr u32 verbs_op_count = 8;
+inline constexpr u32 raw_ops = 1u << static_cast<u32>(Op::raw); // of a raw queue, as bits
 
 /// One row: how an operation is encoded and what it may carry.
 struct OpTraits {

@@ -33,8 +33,7 @@ struct ModeRow {
 	u32 ops; // that may be posted: bits of Op
 };
 
-constexpr u32 all_ops = (1u << static_cast<u32>(Op::raw)) - 1;
-constexpr u32 raw_ops = 1u << static_cast<u32>(Op::raw);
+constexpr u32 all_ops = (1u << op_count) - 1;
 constexpr u32 um_ops = 1u << static_cast<u32>(Op::send) | 1u << static_cast<u32>(Op::send_imm);
 
 constexpr ModeRow mode_rows[] = {
