@@ -82,8 +82,8 @@ TEST_P(Buffers, AMessageTakesAsManyAsItFills)
 		for (u32 i = 0; i < n; i++)
 			EXPECT_EQ(q.rqe.slot[i], slots[i]);
 		EXPECT_EQ(q.take(1), UBP_TAKE_NONE);
-		for (u32 s : slots)
-			q.r.done(s);
+		for (u32 i = 0; i < n; i++)
+			EXPECT_TRUE(q.r.done(slots[i]));
 	}
 }
 
