@@ -32,7 +32,13 @@
 #define UBOE_MAX_SGE_STOREADD 1u
 #define UBOE_MAX_INLINE_STOREADD1 8u
 #define UBOE_MAX_INLINE_STOREADD2 16u
+/* Limits of a Raw SQE */
+#define UBOE_SQE_RAW_MAX_BB 5u
+#define UBOE_MAX_SGE_RAW 18u
+#define UBOE_MAX_RAW 4096u /* payload, bytes */
+#define UBOE_MIN_RAW_DEPTH 8u /* BBs of a ring; shallower ones take Normal SQEs only */
 #define UBOE_MAX_RQ_SGE 4u
+#define UBOE_MAX_RQES 4u /* of one message, where RQEs hold buffers of one size */
 #define UBOE_MIN_JFR_DEPTH 64u
 #define UBOE_MAX_JFR_DEPTH 32768u
 #define UBOE_MIN_JFC_DEPTH 64u
@@ -66,6 +72,7 @@ enum uboe_sqe_opcode {
 	UBOE_SQE_NOP = 0x11,
 	UBOE_SQE_WRITE_STOREADD1 = 0x19,
 	UBOE_SQE_WRITE_STOREADD2 = 0x1a,
+	UBOE_SQE_RAW = 0x1f, /* in raw queues, and nothing else there */
 };
 
 /* SQE word 0 */
@@ -198,6 +205,28 @@ struct uboe_sqe_storeadd1 {
 
 #define UBOE_SQE_TOKEN24 0x00ffffffu
 
+/**
+ * struct uboe_sqe_raw - control part of a Raw SQE (decision 0030)
+ * @w0: UBOE_SQE_IDX, UBOE_SQE_CQE and UBOE_SQE_OWNER as ever, all else 0
+ * @w1: UBOE_SQE_OPCODE, all else 0
+ * @w2: UBOE_SQE_SGE_NUM, 0 to UBOE_MAX_SGE_RAW, all else 0
+ * @w3: UDP port in UBOE_SQE_RAW_PORT, not 0; all else 0
+ * @rmt_eid: where the datagram goes, IPv6 or v4-mapped, unicast
+ *
+ * SGEs follow at byte 32. Their bytes are the body of one UDP datagram. To the device's
+ * own port (4792) they are a UBoE packet from the TPH to the pad, a multiple of four
+ * bytes: the device appends the ICRC. That takes UBOE_RAW_UB.
+ */
+struct uboe_sqe_raw {
+	__le32 w0;
+	__le32 w1;
+	__le32 w2;
+	__le32 w3;
+	__u8 rmt_eid[16];
+};
+
+#define UBOE_SQE_RAW_PORT 0x0000ffffu
+
 struct uboe_sge {
 	__le32 len;
 	__le32 token; /* local key: TokenID << 12 | low bits of the TokenValue */
@@ -205,6 +234,7 @@ struct uboe_sge {
 };
 
 #define UBOE_SQE_CTRL 48u
+#define UBOE_SQE_CTRL_RAW 32u
 #define UBOE_SQE_CTRL_IMM 64u
 #define UBOE_SQE_CTRL_NOTIFY 80u
 #define UBOE_SQE_ATOMIC_DATA 64u
@@ -214,6 +244,11 @@ struct uboe_sge {
  * numbers. To post: fill a free slot (unused SGEs have length 0 and key 0),
  * write its number at index[pi & mask], store pi to the record with release.
  * A completion returns the slot number, so slots come back in any order.
+ *
+ * With uboe_jfr_ctx.buf_shift the SGEs of a slot are together one buffer of that
+ * size, and a message takes as many as it fills, UBOE_MAX_RQES at most, or none.
+ * Each has a CQE with its part of the bytes; all but the last say UBOE_CQE_MORE and
+ * nothing comes between them. A slot of another size completes with an error.
  */
 struct uboe_jfr_rec {
 	__le32 pi; /* free running, low 16 bits are enough */
@@ -227,6 +262,7 @@ struct uboe_jfr_rec {
 #define UBOE_CQE_INLINE 0x00000008u
 #define UBOE_CQE_OPCODE 0x00000070u
 #define UBOE_CQE_FLUSH_DONE 0x00000080u
+#define UBOE_CQE_MORE 0x00000100u /* the next CQE is another RQE of the same message */
 #define UBOE_CQE_SUBSTATUS 0x00ff0000u
 #define UBOE_CQE_STATUS 0xff000000u
 /* CQE word 1 */
@@ -369,6 +405,8 @@ enum uboe_event_sub {
 #endif
 UBOE_ASSERT(sizeof(struct uboe_sqe) == UBOE_SQE_CTRL);
 UBOE_ASSERT(sizeof(struct uboe_sqe_storeadd1) == UBOE_SQE_CTRL);
+UBOE_ASSERT(sizeof(struct uboe_sqe_raw) == UBOE_SQE_CTRL_RAW);
+UBOE_ASSERT(UBOE_SQE_CTRL_RAW + UBOE_MAX_SGE_RAW * UBOE_SGE_SIZE == UBOE_SQE_RAW_MAX_BB * UBOE_BB);
 UBOE_ASSERT(sizeof(struct uboe_sqe_imm) == 16);
 UBOE_ASSERT(sizeof(struct uboe_sqe_notify) == 32);
 UBOE_ASSERT(sizeof(struct uboe_sge) == UBOE_SGE_SIZE);

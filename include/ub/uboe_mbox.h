@@ -40,7 +40,12 @@ enum uboe_mbox_obj {
 #define UBOE_MBOX_CMD(obj, verb) ((obj) | (verb))
 #define UBOE_MBOX_MAX_CTX 256u
 
-enum uboe_jetty_type { UBOE_JETTY_UM = 1, UBOE_JETTY_RC = 2, UBOE_JETTY_RM = 3 };
+enum uboe_jetty_type {
+	UBOE_JETTY_RAW = 0, /* a send queue of Raw SQEs */
+	UBOE_JETTY_UM = 1,
+	UBOE_JETTY_RC = 2,
+	UBOE_JETTY_RM = 3,
+};
 
 enum uboe_jetty_state {
 	UBOE_JS_RESET = 0,
@@ -63,6 +68,9 @@ enum uboe_jetty_state {
 #define UBOE_JETTY_DWQE 0x40u
 #define UBOE_JETTY_LOCKBUF 0x80u /* RC: DirectWQE only; its SQEs lie in a lock buffer */
 
+/* uboe_jetty_ctx.raw: the driver says what the program may do */
+#define UBOE_RAW_UB 0x1u /* UBoE packets of its own making, in anybody's name */
+
 /* Access rights of segments and of a jetty's responder */
 #define UBOE_ACC_LOCAL_WRITE 0x1u
 #define UBOE_ACC_REMOTE_WRITE 0x2u
@@ -81,14 +89,16 @@ enum uboe_jetty_state {
  * @sl: service level, 0..15: which queue of the traffic management is its own
  * @max_rd: Reads and atomics in progress as initiator
  * @access: UBOE_ACC_REMOTE_* that the responder grants
- * @eid: UM: our address, IPv6 or v4-mapped, network byte order
+ * @raw: RAW: UBOE_RAW_*, else 0
+ * @eid: UM and RAW: our address, IPv6 or v4-mapped, network byte order
  * @mtu: UM: largest message, bytes, power of two 1024..8192; a way that carries
  *	less lowers it
- * @sport: UM: UDP source port, 0: chosen from the number
+ * @sport: UM and RAW: UDP source port, 0: chosen from the number
  *
  * A UM jetty has no channel: it goes from INIT to READY. Each of its SQEs names a
  * target: rmt_eid, UBOE_SQE_RMT_TYPE, UBOE_SQE_RMT_ID and rmt_token. Destroying a
- * jetty takes it out of its group.
+ * jetty takes it out of its group. A RAW one likewise; it has UBOE_JETTY_SEND_ONLY and
+ * at least UBOE_MIN_RAW_DEPTH blocks, and not every device has such.
  */
 struct uboe_jetty_ctx {
 	__u8 state;
@@ -112,7 +122,8 @@ struct uboe_jetty_ctx {
 	__le16 max_rd;
 	__le16 max_dest_rd;
 	__le16 msg_win;
-	__le16 rsvd0;
+	__u8 raw;
+	__u8 rsvd0;
 	__le32 sq_pi; /* query: consumed by the engine */
 	__u8 eid[16];
 	__le16 mtu;
@@ -170,6 +181,8 @@ struct uboe_jfc_ctx {
  * @limit: event when fewer receives than this are posted, 0 none
  * @jfcn, @token, @user_data: for messages that name the JFR itself, with
  *	UBOE_JFR_UM or UBOE_JFR_RM
+ * @buf_shift: 0: a message takes one RQE, of any size; 11, 12: each RQE is a buffer
+ *	of 2 or 4 KB, and a message takes up to UBOE_MAX_RQES of them (decision 0029)
  */
 struct uboe_jfr_ctx {
 	__u8 shift;
@@ -185,13 +198,18 @@ struct uboe_jfr_ctx {
 	__le64 user_data;
 	__le32 limit;
 	__le32 ci; /* query */
-	__le32 rsvd[18];
+	__u8 buf_shift;
+	__u8 rsvd0[3];
+	__le32 rsvd[17];
 };
 
 /* uboe_jfr_ctx.flags */
 #define UBOE_JFR_UM 0x1u /* UM messages may name it as their target */
 #define UBOE_JFR_RM 0x2u
 #define UBOE_JFR_TOKEN 0x4u /* what names it must carry @token */
+
+#define UBOE_JFR_BUF_2K 11u
+#define UBOE_JFR_BUF_4K 12u
 
 /* Modify mask of a JFR */
 #define UBOE_RM_LIMIT 0x1u

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the URMA API has no names for: operations, rotation of tokens. A request that says
+ * What the URMA API has no names for: operations, rotation of tokens, receive buffers of
+ * one size, raw queues. A request that says
  * flag.bs.has_drv_ext is the first member of a struct uboe_jfs_wr.
  *
  *	Write with reduce	opcode URMA_OPC_WRITE: remote memory becomes (remote op local)
@@ -92,6 +93,68 @@ typedef struct uboe_jfs_wr {
  * URMA_ENODEV: the device is gone.
  */
 urma_status_t uboe_rotate_token(urma_target_seg_t *seg, urma_token_t token, bool keep_present);
+
+/**
+ * uboe_create_jfr - a JFR whose receives are buffers of one size
+ * @jfr_cfg: as for urma_create_jfr()
+ * @buffer: 2048 or 4096: bytes of each receive, exactly, in up to four elements
+ *
+ * A Send fills as many receives as it needs, four at most: it may be four times as long
+ * as one. It takes all of them or none: with too few posted the sender of a reliable
+ * message is told to wait, an unreliable one is dropped. Each receive completes, in the
+ * order of posting, with its part of the bytes as completion_len; all but the last of a
+ * message have UBOE_CR_MORE in flag.value, and nothing comes between them. A message that
+ * fails on its way completes all receives that it had taken with the error.
+ *
+ * Return: the JFR, or NULL with errno: EINVAL, EOPNOTSUPP where the device cannot.
+ */
+urma_jfr_t *uboe_create_jfr(urma_context_t *ctx, urma_jfr_cfg_t *jfr_cfg, uint32_t buffer);
+
+/* In urma_cr_t.flag.value: the next completion of this JFC is of the same message */
+#define UBOE_CR_MORE 0x10u
+
+/**
+ * uboe_create_raw_jfs - a send queue of Raw requests, as of a NIC
+ * @jfs_cfg: trans_mode and max_inline_data are 0; max_sge is at most 18
+ *
+ * All other functions of a JFS work on it, but for posting: uboe_post_raw(). To the
+ * UBoE port (4792) it sends if whoever creates it may use raw sockets (CAP_NET_RAW);
+ * otherwise such a request ends with URMA_CR_LOC_ACCESS_ERR. An error stops the queue,
+ * as with UM.
+ *
+ * Return: the JFS, or NULL with errno: EINVAL, EOPNOTSUPP where the device has none.
+ */
+urma_jfs_t *uboe_create_raw_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg);
+
+/**
+ * struct uboe_raw_wr - one UDP datagram from the context's address
+ * @src: its body, 0 to 4096 bytes in up to 18 elements; more than the way to @dst
+ *	carries in one packet ends with URMA_CR_LOC_LEN_ERR. To port 4792: a UBoE packet
+ *	from the TPH to the pad, at least 16 bytes and a multiple of four; the device
+ *	appends the ICRC
+ * @dst: where it goes: an address, IPv6 or v4-mapped, unicast
+ * @port: UDP port there, host order, not 0; the source port is 4792
+ * @reserved: 0
+ * @flag: complete_enable, or 0
+ */
+typedef struct uboe_raw_wr {
+	urma_sg_t src;
+	urma_eid_t dst;
+	uint16_t port;
+	uint16_t reserved;
+	urma_jfs_wr_flag_t flag;
+	uint64_t user_ctx;
+	struct uboe_raw_wr *next;
+} uboe_raw_wr_t;
+
+/**
+ * uboe_post_raw - post to a raw queue
+ * @bad_wr: the first that was not posted, on failure
+ *
+ * A completion says that the datagram has left. Return: 0 or EINVAL, ENOMEM (the queue
+ * is full), ENODEV.
+ */
+urma_status_t uboe_post_raw(urma_jfs_t *jfs, uboe_raw_wr_t *wr, uboe_raw_wr_t **bad_wr);
 
 #ifdef __cplusplus
 }

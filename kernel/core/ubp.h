@@ -92,6 +92,10 @@ struct ubp_rxpkt {
  * @path_exit: drop it
  * @path_mtu: largest payload whose packets fit the way to path->raddr, 0: there is no
  *	way. Asked once, after path_init. May be NULL: all that the owner allows
+ * @path_link: largest packet that fits the way to path->raddr, bytes from the IP header
+ *	on, 0: there is no way. Asked once, after path_init. A home that has it sends
+ *	packets to ports of others, too, and sees to their UDP checksum. NULL: it has no
+ *	raw queues
  * @tx_alloc: room for a packet of @len bytes from the IP header on; false when
  *	there is none now, ubp_resume() follows later unless path->tp is NULL
  * @tx_send: send it; consumes the buffer whatever happens
@@ -119,6 +123,7 @@ struct ubp_ops {
 	int (*path_init)(struct ubp_dev *dev, struct ubp_path *path);
 	void (*path_exit)(struct ubp_dev *dev, struct ubp_path *path);
 	u32 (*path_mtu)(struct ubp_dev *dev, struct ubp_path *path);
+	u32 (*path_link)(struct ubp_dev *dev, struct ubp_path *path);
 	bool (*tx_alloc)(struct ubp_dev *dev, struct ubp_path *path, u32 len,
 			 struct ubp_txbuf *buf);
 	void (*tx_send)(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *buf);
@@ -156,6 +161,8 @@ enum ubp_stat {
 	UBP_S_CQ_OVERFLOWS,
 	UBP_S_DWQES, /* SQEs taken from the window of a jetty page */
 	UBP_S_DOORBELLS_REFUSED, /* of jetties that have none */
+	UBP_S_RAW_SENT, /* datagrams of raw queues */
+	UBP_S_RAW_REFUSED, /* UBoE packets of raw queues that may not send them */
 	/* named drop reasons */
 	UBP_S_DROP_FIRST,
 	UBP_D_SHORT = UBP_S_DROP_FIRST, /* too short for its headers */

@@ -615,7 +615,10 @@ static void ubp_ini_flush_ring(struct ubp_jetty *j)
 	while (avail) {
 		struct ubp_msg m;
 
-		ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m.s);
+		if (unlikely(j->type == UBOE_JETTY_RAW))
+			m.s.nbb = ubp_raw_blocks(j, avail);
+		else
+			ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m.s);
 		j->fetched += m.s.nbb;
 		avail -= m.s.nbb;
 		m.end = j->fetched;

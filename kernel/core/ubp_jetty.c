@@ -93,7 +93,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	struct ubp_jetty *j;
 	int err;
 
-	if (ctx->type < UBOE_JETTY_UM || ctx->type > UBOE_JETTY_RM)
+	if (ctx->type > UBOE_JETTY_RM || (ctx->type == UBOE_JETTY_RAW && !dev->ops->path_link))
 		return -EOPNOTSUPP;
 	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT || ctx->sl >= UBP_TM_VLS ||
 	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
@@ -101,7 +101,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 			   UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF) ||
 	    (ctx->type == UBOE_JETTY_RC && ctx->flags & UBOE_JETTY_SEND_ONLY) ||
 	    (ctx->type != UBOE_JETTY_RC && ctx->flags & (UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF)) ||
-	    (ctx->flags & UBOE_JETTY_DWQE && ctx->flags & UBOE_JETTY_LOCKBUF))
+	    (ctx->flags & UBOE_JETTY_DWQE && ctx->flags & UBOE_JETTY_LOCKBUF) || !ubp_raw_ok(ctx))
 		return -EINVAL;
 	j = (struct ubp_jetty *)dev->ops->zalloc(dev, sizeof(*j));
 	if (!j)
@@ -112,6 +112,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	j->type = ctx->type;
 	j->flags = ctx->flags;
 	j->sl = ctx->sl;
+	j->raw = ctx->raw;
 	j->state = ctx->state;
 	j->sq_mask = (1u << ctx->sq_shift) - 1;
 	j->token = le32_to_cpu(ctx->token);
@@ -123,7 +124,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	err = ubp_jetty_map(j, ctx) ? ubp_lockbuf_join(j, ctx) : -EINVAL;
 	if (!err && j->type == UBOE_JETTY_RM)
 		err = ubp_rm_create(j);
-	if (!err && j->type == UBOE_JETTY_UM)
+	if (!err && (j->type == UBOE_JETTY_UM || j->type == UBOE_JETTY_RAW))
 		err = ubp_um_create(j, ctx);
 	if (!err)
 		err = ubp_table_add(dev, &dev->jetty, id, j);
@@ -165,6 +166,7 @@ int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx)
 	ctx->rnr_retry = j->rnr_retry;
 	ctx->access = j->access;
 	ctx->sl = j->sl;
+	ctx->raw = j->raw;
 	ctx->max_rd = cpu_to_le16(j->max_rd);
 	ctx->sq_pi = cpu_to_le32(j->fetched);
 	ubp_unlock(&j->lock);
@@ -383,8 +385,8 @@ static void ubp_jetty_flush_recv(struct ubp_jetty *j)
 		got = ubp_jfr_take(j->jfr, &rqe);
 		if (got == UBP_TAKE_NONE)
 			return;
-		c.entry = (u16)rqe.slot;
-		if (got == UBP_TAKE_OK)
+		c.entry = (u16)rqe.slot[0];
+		if (got == UBP_TAKE_OK || rqe.n)
 			ubp_jetty_recv_done(j, &c);
 	}
 	j->dev->ops->engine_later(j);

@@ -128,16 +128,20 @@ static bool ubp_jfc_fire(struct ubp_jfc *jfc, u32 arm)
 }
 
 /* Moderation keeps the event back until enough completions, or enough time, came together */
-static bool ubp_jfc_hold(struct ubp_jfc *jfc, u32 arm)
+static bool ubp_jfc_hold(struct ubp_jfc *jfc, u32 arm, u32 n)
 {
+	bool fresh;
+
 	if (arm != jfc->held_arm) {
 		jfc->held_arm = arm;
 		jfc->held = 0;
 		jfc->due = UBP_JFC_NEVER;
 	}
-	if (++jfc->held >= jfc->moderate_count)
+	fresh = !jfc->held;
+	jfc->held += n;
+	if (jfc->held >= jfc->moderate_count)
 		return ubp_jfc_fire(jfc, arm);
-	if (jfc->held == 1 && jfc->moderate_period) {
+	if (fresh && jfc->moderate_period) {
 		jfc->due = jfc->dev->ops->now(jfc->dev) + jfc->moderate_period * 1000ull;
 		jfc->want_timer = !jfc->timer_on;
 	}
@@ -145,7 +149,7 @@ static bool ubp_jfc_hold(struct ubp_jfc *jfc, u32 arm)
 }
 
 /* One event for each new arm word; see struct uboe_jfc_rec. */
-static bool ubp_jfc_fires(struct ubp_jfc *jfc, const struct ubp_comp *c)
+static bool ubp_jfc_fires(struct ubp_jfc *jfc, const struct ubp_comp *c, u32 n)
 {
 	u32 arm = le32_to_cpu(READ_ONCE(jfc->rec->arm));
 
@@ -153,7 +157,7 @@ static bool ubp_jfc_fires(struct ubp_jfc *jfc, const struct ubp_comp *c)
 		return false;
 	if ((arm & 3) == UBOE_ARM_SOLICITED && !c->solicited && !c->status)
 		return false;
-	return jfc->moderate_count > 1 ? ubp_jfc_hold(jfc, arm) : ubp_jfc_fire(jfc, arm);
+	return jfc->moderate_count > 1 ? ubp_jfc_hold(jfc, arm, n) : ubp_jfc_fire(jfc, arm);
 }
 
 /*
@@ -232,16 +236,48 @@ void ubp_jfc_timer(struct ubp_dev *dev, u32 id)
 	ubp_read_end();
 }
 
+static void ubp_jfc_put(struct ubp_jfc *jfc, const struct ubp_jetty *jetty,
+			const struct ubp_comp *c, u32 more)
+{
+	struct uboe_cqe *e = &jfc->ring[jfc->pi & jfc->mask];
+	u32 w0;
+
+	ubp_cqe_fill(e, jetty, c);
+	w0 = more | (c->recv ? UBOE_CQE_RECV : 0) | (c->flush_done ? UBOE_CQE_FLUSH_DONE : 0) |
+	     (c->inl ? UBOE_CQE_INLINE : 0) |
+	     (jetty && !(jetty->flags & UBOE_JETTY_SEND_ONLY) ? UBOE_CQE_JETTY : 0) |
+	     UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) | UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) |
+	     UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
+	if (!(jfc->pi >> jfc->shift & 1))
+		w0 |= UBOE_CQE_OWNER;
+	smp_store_release(&e->w0, cpu_to_le32(w0));
+	jfc->pi++;
+}
+
+/* Of a message that took several RQEs: each with the bytes that are in it */
+static void ubp_jfc_put_parts(struct ubp_jfc *jfc, const struct ubp_jetty *jetty,
+			      const struct ubp_comp *c)
+{
+	struct ubp_comp part = *c;
+	u32 i, left = c->bytes;
+
+	for (i = 0; i < c->rqe->n; i++) {
+		part.entry = (u16)c->rqe->slot[i];
+		part.bytes = min_t(u32, left, 1u << c->rqe->buf_shift);
+		left -= part.bytes;
+		ubp_jfc_put(jfc, jetty, &part, i + 1 < c->rqe->n ? UBOE_CQE_MORE : 0);
+	}
+}
+
 bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const struct ubp_comp *c)
 {
-	struct uboe_cqe *e;
+	u32 n = c->rqe && c->rqe->n > 1 ? c->rqe->n : 1;
 	bool fire, full;
 	u64 timer_at;
-	u32 w0;
 
 	ubp_lock_inner(&jfc->lock);
 	/* the consumer index is the user's: a wrong one only hurts that user */
-	full = jfc->pi - le32_to_cpu(READ_ONCE(jfc->rec->ci)) > jfc->mask;
+	full = jfc->pi - le32_to_cpu(READ_ONCE(jfc->rec->ci)) > jfc->mask + 1 - n;
 	if (unlikely(full || jfc->overflow)) {
 		full = !jfc->overflow;
 		jfc->overflow = true;
@@ -252,19 +288,12 @@ bool ubp_jfc_post(struct ubp_jfc *jfc, const struct ubp_jetty *jetty, const stru
 		}
 		return false;
 	}
-	e = &jfc->ring[jfc->pi & jfc->mask];
-	ubp_cqe_fill(e, jetty, c);
-	w0 = (c->recv ? UBOE_CQE_RECV : 0) | (c->flush_done ? UBOE_CQE_FLUSH_DONE : 0) |
-	     (c->inl ? UBOE_CQE_INLINE : 0) |
-	     (jetty && !(jetty->flags & UBOE_JETTY_SEND_ONLY) ? UBOE_CQE_JETTY : 0) |
-	     UBP_PUT(UBOE_CQE_OPCODE, (u32)c->opcode) | UBP_PUT(UBOE_CQE_SUBSTATUS, (u32)c->sub) |
-	     UBP_PUT(UBOE_CQE_STATUS, (u32)c->status);
-	if (!(jfc->pi >> jfc->shift & 1))
-		w0 |= UBOE_CQE_OWNER;
-	smp_store_release(&e->w0, cpu_to_le32(w0));
-	jfc->pi++;
+	if (likely(n == 1))
+		ubp_jfc_put(jfc, jetty, c, 0);
+	else
+		ubp_jfc_put_parts(jfc, jetty, c);
 	smp_mb(); /* the CQE before the arm word, pairs with the consumer's arming */
-	fire = ubp_jfc_fires(jfc, c);
+	fire = ubp_jfc_fires(jfc, c, n);
 	timer_at = ubp_jfc_take_timer(jfc);
 	ubp_unlock_inner(&jfc->lock);
 	if (unlikely(fire || timer_at != UBP_JFC_NEVER))

@@ -19,14 +19,19 @@ static bool ubp_jfr_map(struct ubp_dev *dev, struct ubp_jfr *jfr, const struct u
 
 int ubp_jfr_create(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx)
 {
+	size_t size = sizeof(struct ubp_jfr);
 	struct ubp_jfr *jfr;
 	int err;
 
 	if (ctx->shift < 6 || ctx->shift > 15 || ctx->sge_shift > 2 ||
+	    (ctx->buf_shift && ctx->buf_shift != UBOE_JFR_BUF_2K &&
+	     ctx->buf_shift != UBOE_JFR_BUF_4K) ||
 	    ctx->flags & ~(UBP_JFR_DIRECT | UBOE_JFR_TOKEN) ||
 	    le32_to_cpu(ctx->limit) >= 1u << ctx->shift)
 		return -EINVAL;
-	jfr = (struct ubp_jfr *)dev->ops->zalloc(dev, sizeof(*jfr));
+	if (ctx->buf_shift)
+		size += sizeof(jfr->back[0]) << ctx->shift;
+	jfr = (struct ubp_jfr *)dev->ops->zalloc(dev, size);
 	if (!jfr)
 		return -ENOMEM;
 	jfr->dev = dev;
@@ -36,6 +41,7 @@ int ubp_jfr_create(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx)
 	jfr->sge_shift = ctx->sge_shift;
 	jfr->pd = le32_to_cpu(ctx->pd);
 	jfr->limit = le32_to_cpu(ctx->limit);
+	jfr->buf_shift = ctx->buf_shift;
 	jfr->flags = ctx->flags;
 	jfr->token = le32_to_cpu(ctx->token);
 	jfr->user = le64_to_cpu(ctx->user_data);
@@ -81,7 +87,8 @@ int ubp_jfr_query(struct ubp_dev *dev, u32 id, struct uboe_jfr_ctx *ctx)
 	ctx->jfcn = cpu_to_le32(jfr->jfc ? jfr->jfc->id : 0);
 	ctx->pd = cpu_to_le32(jfr->pd);
 	ctx->limit = cpu_to_le32(jfr->limit);
-	ctx->ci = cpu_to_le32(jfr->ci);
+	ctx->ci = cpu_to_le32(jfr->ci - jfr->nback);
+	ctx->buf_shift = (u8)jfr->buf_shift;
 	return 0;
 }
 
@@ -102,15 +109,13 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id)
 	return 0;
 }
 
-/* Copy a slot once; what user space writes afterwards no longer counts. */
-static void ubp_rqe_copy(const struct ubp_jfr *jfr, u32 slot, struct ubp_rqe *rqe)
+/* Copy a slot once; what user space writes afterwards no longer counts. Its bytes */
+static u64 ubp_rqe_add(const struct ubp_jfr *jfr, u32 slot, struct ubp_rqe *rqe)
 {
 	const struct uboe_sge *s = jfr->ring + ((size_t)slot << jfr->sge_shift);
 	u32 i, n = 1u << jfr->sge_shift;
+	u64 total = 0;
 
-	rqe->slot = slot;
-	rqe->nsge = 0;
-	rqe->total = 0;
 	for (i = 0; i < n; i++) {
 		struct ubp_sge *d = &rqe->sge[rqe->nsge];
 
@@ -119,42 +124,84 @@ static void ubp_rqe_copy(const struct ubp_jfr *jfr, u32 slot, struct ubp_rqe *rq
 		d->va = le64_to_cpu(READ_ONCE(s[i].va));
 		if (!d->len)
 			continue;
-		rqe->total += d->len;
+		total += d->len;
 		rqe->nsge++;
 	}
+	rqe->slot[rqe->n++] = slot;
+	rqe->total += total;
+	return total;
 }
 
-enum ubp_take ubp_jfr_take(struct ubp_jfr *jfr, struct ubp_rqe *rqe)
+static void ubp_rqe_init(struct ubp_rqe *rqe)
 {
-	return ubp_jfr_take_for(jfr, 0, rqe);
+	rqe->n = 0;
+	rqe->slot[0] = 0;
+	rqe->nsge = 0;
+	rqe->total = 0;
 }
 
-enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *rqe)
+/* Receives that are there; a producer index that is nonsense counts for none */
+static u32 ubp_jfr_posted(const struct ubp_jfr *jfr)
 {
-	enum ubp_take ret = UBP_TAKE_OK;
-	bool limit = false;
-	u16 avail;
-	u32 slot;
+	u16 n = (u16)(le32_to_cpu(smp_load_acquire(&jfr->rec->pi)) - jfr->ci);
 
-	ubp_lock_inner(&jfr->lock);
-	avail = (u16)(le32_to_cpu(smp_load_acquire(&jfr->rec->pi)) - jfr->ci);
-	if (!avail || avail > jfr->mask + 1) {
-		ubp_unlock_inner(&jfr->lock);
-		return UBP_TAKE_NONE;
-	}
-	slot = le32_to_cpu(READ_ONCE(jfr->idx[jfr->ci & jfr->mask]));
+	return jfr->nback + (n > jfr->mask + 1 ? 0 : n);
+}
+
+static enum ubp_take ubp_jfr_take_one(struct ubp_jfr *jfr, u64 bytes, struct ubp_rqe *rqe)
+{
+	u32 slot = le32_to_cpu(READ_ONCE(jfr->idx[jfr->ci & jfr->mask]));
+	enum ubp_take ret = UBP_TAKE_BAD;
+
 	if (slot <= jfr->mask) {
-		ubp_rqe_copy(jfr, slot, rqe);
-		if (bytes > rqe->total) {
-			ubp_unlock_inner(&jfr->lock);
+		if (bytes > ubp_rqe_add(jfr, slot, rqe))
 			return UBP_TAKE_SHORT;
-		}
-	} else {
-		memset(rqe, 0, sizeof(*rqe));
-		ret = UBP_TAKE_BAD;
+		ret = UBP_TAKE_OK;
 	}
 	jfr->ci++;
-	if (jfr->limit && avail - 1u < jfr->limit) {
+	return ret;
+}
+
+/* All that are needed, or none of them */
+static enum ubp_take ubp_jfr_take_bufs(struct ubp_jfr *jfr, u64 bytes, u32 posted,
+				       struct ubp_rqe *rqe)
+{
+	u64 size = 1ull << jfr->buf_shift;
+	u32 need, slot;
+
+	if (bytes > size * UBOE_MAX_RQES)
+		return UBP_TAKE_SHORT;
+	need = bytes ? (u32)((bytes + size - 1) >> jfr->buf_shift) : 1;
+	if (need > rqe->n + posted)
+		return UBP_TAKE_NONE;
+	rqe->buf_shift = jfr->buf_shift;
+	while (rqe->n < need) {
+		if (jfr->nback)
+			slot = jfr->back[--jfr->nback];
+		else
+			slot = le32_to_cpu(READ_ONCE(jfr->idx[jfr->ci++ & jfr->mask]));
+		if (slot > jfr->mask || ubp_rqe_add(jfr, slot, rqe) != size)
+			return UBP_TAKE_BAD;
+	}
+	return UBP_TAKE_OK;
+}
+
+enum ubp_take ubp_jfr_take_more(struct ubp_jfr *jfr, u64 bytes, struct ubp_rqe *rqe)
+{
+	enum ubp_take ret = UBP_TAKE_NONE;
+	bool limit = false;
+	u32 posted, ci, nback;
+
+	ubp_lock_inner(&jfr->lock);
+	ci = jfr->ci;
+	nback = jfr->nback;
+	posted = ubp_jfr_posted(jfr);
+	if (jfr->buf_shift)
+		ret = ubp_jfr_take_bufs(jfr, bytes, posted, rqe);
+	else if (posted)
+		ret = ubp_jfr_take_one(jfr, bytes, rqe);
+	posted -= jfr->ci - ci + nback - jfr->nback;
+	if (jfr->limit && (ret == UBP_TAKE_OK || ret == UBP_TAKE_BAD) && posted < jfr->limit) {
 		jfr->limit = 0; /* one event for each arming */
 		limit = true;
 	}
@@ -162,4 +209,25 @@ enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *r
 	if (limit)
 		jfr->dev->ops->event(jfr->dev, UBOE_EV_JFR_LIMIT, 0, jfr->id);
 	return ret;
+}
+
+enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *rqe)
+{
+	ubp_rqe_init(rqe);
+	return ubp_jfr_take_more(jfr, bytes, rqe);
+}
+
+enum ubp_take ubp_jfr_take(struct ubp_jfr *jfr, struct ubp_rqe *rqe)
+{
+	return ubp_jfr_take_for(jfr, 0, rqe);
+}
+
+void ubp_jfr_give_back(struct ubp_jfr *jfr, struct ubp_rqe *rqe)
+{
+	ubp_lock_inner(&jfr->lock);
+	/* a ring that names a slot twice may bring more than there are */
+	for (; rqe->n && jfr->nback <= jfr->mask; jfr->nback++)
+		jfr->back[jfr->nback] = (u16)rqe->slot[--rqe->n];
+	ubp_unlock_inner(&jfr->lock);
+	ubp_rqe_init(rqe);
 }

@@ -58,6 +58,7 @@ struct ubp_comp {
 	bool solicited;
 	bool flush_done; /* not a completion: the marker after a flush */
 	const u8 *inl; /* @bytes that go into the CQE instead of a buffer, or NULL */
+	const struct ubp_rqe *rqe; /* receive: more than one is a CQE for each; or NULL */
 	u16 entry;
 	u32 bytes;
 	u64 imm;
@@ -74,19 +75,27 @@ struct ubp_sge {
 	u32 token;
 };
 
-/* A receive taken from a JFR: a private copy */
+/*
+ * What a message has taken from a JFR, a private copy: one RQE, or up to
+ * UBOE_MAX_RQES buffers of (1 << @buf_shift) bytes
+ */
 struct ubp_rqe {
-	u32 slot;
+	u32 n;
+	u32 buf_shift;
+	u32 slot[UBOE_MAX_RQES];
 	u32 nsge;
 	u64 total;
-	struct ubp_sge sge[UBOE_MAX_RQ_SGE];
+	struct ubp_sge sge[UBOE_MAX_RQES * UBOE_MAX_RQ_SGE];
 };
 
 /**
  * struct ubp_jfr - receive queue
- * @lock: guards @ci, @limit and the index ring; inner lock
+ * @lock: guards @ci, @limit, @nback, @back and the index ring; inner lock
  * @users: jetties that receive from it
  * @jfc, @token, @user: of messages that name it as their target, see @flags
+ * @buf_shift: its RQEs are buffers of this size; 0: of any
+ * @back: slots of messages that could not have as many as they needed, the next one
+ *	last; none without @buf_shift
  */
 struct ubp_jfr {
 	struct ubp_dev *dev;
@@ -107,6 +116,9 @@ struct ubp_jfr {
 	ubp_lock_t lock;
 	u32 ci;
 	u32 limit;
+	u32 buf_shift;
+	u32 nback;
+	u16 back[];
 };
 
 /**
@@ -130,6 +142,7 @@ struct ubp_jetty {
 	u8 type;
 	u8 flags;
 	u8 sl;
+	u8 raw; /* UBOE_RAW_* */
 	const u8 *sq;
 	u32 sq_mask;
 	u8 *page;
@@ -207,10 +220,17 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id);
 
 enum ubp_take { UBP_TAKE_NONE, UBP_TAKE_OK, UBP_TAKE_BAD, UBP_TAKE_SHORT };
 
-/* Take the next posted receive; BAD: its ring entry is nonsense (slot is set to 0) */
+/*
+ * Take the next posted receive; BAD: its ring entry is nonsense, then @rqe is empty and
+ * its slot 0; or it is no buffer of the JFR's size, then @rqe has it
+ */
 enum ubp_take ubp_jfr_take(struct ubp_jfr *jfr, struct ubp_rqe *rqe);
-/* The same for a message of @bytes; SHORT: they do not fit, and it stays posted */
+/* The same for a message of @bytes; SHORT: they do not fit; NONE, SHORT: all stay posted */
 enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *rqe);
+/* As many beside those in @rqe, which the same message took, as it needs for @bytes so far */
+enum ubp_take ubp_jfr_take_more(struct ubp_jfr *jfr, u64 bytes, struct ubp_rqe *rqe);
+/* What was taken is posted again, as the next in the same order */
+void ubp_jfr_give_back(struct ubp_jfr *jfr, struct ubp_rqe *rqe);
 
 /* ubp_seg.c */
 int ubp_seg_create(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx);
@@ -260,6 +280,9 @@ bool ubp_sgl_read(struct ubp_dev *dev, u32 pd, const struct ubp_sge *sge, u32 ns
 		  void *dst, u32 len);
 bool ubp_sgl_write(struct ubp_dev *dev, u32 pd, const struct ubp_sge *sge, u32 nsge, u64 off,
 		   const void *src, u32 len);
+
+/* ubp_raw.c: BBs of the next element of a raw queue, 1..@avail */
+u8 ubp_raw_blocks(const struct ubp_jetty *jetty, u32 avail);
 
 /* ubp_jgrp.c */
 int ubp_jgrp_create(struct ubp_dev *dev, u32 id, const struct uboe_jgrp_ctx *ctx);

@@ -52,13 +52,14 @@ bool ubp_rm_refuse(struct ubp_tp *tp, u8 rspst, u8 info)
 	return false;
 }
 
-/* The receive that a Send had taken; its jetty is locked */
+/* The receives that a Send had taken; its jetty is locked */
 static void ubp_rm_give_back(struct ubp_tp *tp, const struct ubp_target *t)
 {
 	struct ubp_comp c = {
 		.status = UBOE_CQE_FLUSH,
 		.recv = true,
-		.entry = (u16)tp->rsp.rqe.slot,
+		.entry = (u16)tp->rsp.rqe.slot[0],
+		.rqe = &tp->rsp.rqe,
 	};
 
 	tp->rsp.have_rqe = false;

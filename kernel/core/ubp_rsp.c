@@ -75,7 +75,8 @@ static bool ubp_rsp_recv_bad(struct ubp_tp *tp, u8 sub)
 		.status = UBOE_CQE_LOCAL,
 		.sub = sub,
 		.recv = true,
-		.entry = (u16)r->rqe.slot,
+		.entry = (u16)r->rqe.slot[0],
+		.rqe = &r->rqe,
 	};
 
 	r->have_rqe = false;
@@ -95,6 +96,27 @@ static bool ubp_rsp_take(struct ubp_tp *tp)
 	return got == UBP_TAKE_OK || ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
 }
 
+/* The Send goes on beyond what it has: more buffers, or it is too long */
+static bool ubp_rsp_take_more(struct ubp_tp *tp, u64 bytes)
+{
+	struct ubp_rsp *r = &tp->rsp;
+
+	if (!r->jfr->buf_shift)
+		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_LEN);
+	switch (ubp_jfr_take_more(r->jfr, bytes, &r->rqe)) {
+	case UBP_TAKE_OK:
+		return true;
+	case UBP_TAKE_NONE:
+		ubp_jfr_give_back(r->jfr, &r->rqe); /* others may do with fewer */
+		r->have_rqe = false;
+		return ubp_rsp_not_ready(tp);
+	case UBP_TAKE_SHORT:
+		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_LEN);
+	default:
+		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
+	}
+}
+
 static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 bytes, bool inl)
 {
 	struct ubp_rsp *r = &tp->rsp;
@@ -105,7 +127,8 @@ static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 
 		.recv = true,
 		.opcode = op,
 		.solicited = ta->fce,
-		.entry = (u16)r->rqe.slot,
+		.entry = (u16)r->rqe.slot[0],
+		.rqe = &r->rqe,
 		.bytes = bytes,
 		.inl = inl ? ta->pld : NULL,
 		.imm = ta->imm,
@@ -152,8 +175,8 @@ static bool ubp_rsp_send(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 	/* packets come in order, so the offset only repeats what we count */
 	if (ta->ofst != (r->off / 1024 & 0xffffff) || (!t->last && ta->pld_len != tp->mtu))
 		return ubp_rsp_unsupported(tp);
-	if (r->off + ta->pld_len > r->rqe.total)
-		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_LEN);
+	if (r->off + ta->pld_len > r->rqe.total && !ubp_rsp_take_more(tp, r->off + ta->pld_len))
+		return false;
 	inl = ubp_rsp_inline(tp, t, ta);
 	if (ta->pld_len && !inl &&
 	    !ubp_sgl_write(tp->dev, r->jfr->pd, r->rqe.sge, r->rqe.nsge, r->off, ta->pld,
@@ -502,6 +525,7 @@ void ubp_rsp_flush(struct ubp_jetty *j)
 	if (!r || !r->have_rqe)
 		return;
 	r->have_rqe = false;
-	c.entry = (u16)r->rqe.slot;
+	c.entry = (u16)r->rqe.slot[0];
+	c.rqe = &r->rqe;
 	ubp_jetty_recv_done(j, &c);
 }

@@ -61,7 +61,7 @@ int ubp_seg_modify(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx, 
 	    seg->flags & (UBOE_SEG_IDENTITY | UBOE_SEG_NO_TOKEN))
 		return -EINVAL;
 	WRITE_ONCE(seg->token2, ctx->flags & UBOE_SEG_TOKEN2 ? le32_to_cpu(ctx->token2) : token);
-	smp_wmb();
+	smp_wmb(); /* pairs with the barrier in ubp_seg_token_ok() */
 	WRITE_ONCE(seg->token, token);
 	return 0;
 }

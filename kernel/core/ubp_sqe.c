@@ -96,20 +96,24 @@ static u32 ubp_sqe_bytes(const struct ubp_sqe *s, const struct ubp_sqe_rule *rul
 	return rule->ctrl + (s->inl ? inl_len : s->nsge * UBOE_SGE_SIZE);
 }
 
-static void ubp_sqe_sges(const union ubp_raw *r, u32 ctrl, struct ubp_sqe *s)
+/* Their bytes */
+static u64 ubp_sge_list(const __le32 *w, u32 n, struct ubp_sge *d)
 {
 	u64 len = 0;
-	u32 i;
 
-	for (i = 0; i < s->nsge; i++) {
-		const __le32 *w = &r->w[(ctrl + i * UBOE_SGE_SIZE) / 4];
-		struct ubp_sge *d = &s->data.sge[i];
-
+	for (; n; n--, d++, w += UBOE_SGE_SIZE / sizeof(*w)) {
 		d->len = le32_to_cpu(w[0]);
 		d->token = le32_to_cpu(w[1]);
 		d->va = le32_to_cpu(w[2]) | (u64)le32_to_cpu(w[3]) << 32;
 		len += d->len;
 	}
+	return len;
+}
+
+static void ubp_sqe_sges(const union ubp_raw *r, u32 ctrl, struct ubp_sqe *s)
+{
+	u64 len = ubp_sge_list(&r->w[ctrl / 4], s->nsge, s->data.sge);
+
 	if (len > UBOE_MAX_MSG)
 		ubp_sqe_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
 	s->len = (u32)len;
@@ -277,4 +281,73 @@ void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *
 	if (s->store_add)
 		ubp_sqe_one_slice(s);
 	ubp_sqe_user_data(&raw, rule->udf, s);
+}
+
+/* Bits of a Raw SQE's control words that have a meaning */
+static const u32 ubp_raw_words[4] = {
+	UBOE_SQE_IDX | UBOE_SQE_CQE | UBOE_SQE_OWNER,
+	UBOE_SQE_OPCODE,
+	UBOE_SQE_SGE_NUM,
+	UBOE_SQE_RAW_PORT,
+};
+
+static void ubp_raw_fail(struct ubp_raw_sqe *s, u8 status, u8 sub)
+{
+	s->status = status;
+	s->sub = sub;
+	s->nsge = 0;
+}
+
+/* False: the control part is not that of a Raw SQE */
+static bool ubp_raw_control(const struct uboe_sqe_raw *r, struct ubp_raw_sqe *s)
+{
+	u32 w[4] = { le32_to_cpu(r->w0), le32_to_cpu(r->w1), le32_to_cpu(r->w2),
+		     le32_to_cpu(r->w3) };
+	u32 i;
+
+	s->cqe = w[0] & UBOE_SQE_CQE;
+	s->nsge = (u8)UBP_GET(UBOE_SQE_SGE_NUM, w[2]);
+	s->port = (u16)(w[3] & UBOE_SQE_RAW_PORT);
+	memcpy(s->eid, r->rmt_eid, sizeof(s->eid));
+	for (i = 0; i < ARRAY_SIZE(w); i++)
+		if (w[i] & ~ubp_raw_words[i])
+			return false;
+	return UBP_GET(UBOE_SQE_OPCODE, w[1]) == UBOE_SQE_RAW && s->port;
+}
+
+void ubp_sqe_fetch_raw(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_raw_sqe *s)
+{
+	union {
+		u8 b[UBOE_SQE_RAW_MAX_BB * UBOE_BB];
+		__le32 w[UBOE_SQE_RAW_MAX_BB * UBOE_BB / 4];
+		struct uboe_sqe_raw sqe;
+	} raw;
+	u32 i, need;
+	u64 len;
+
+	ubp_bb_copy(ring, mask, pi, raw.b);
+	memset(s, 0, sizeof(*s));
+	s->nbb = 1;
+	if (!ubp_raw_control(&raw.sqe, s)) {
+		ubp_raw_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+		return;
+	}
+	if (s->nsge > UBOE_MAX_SGE_RAW) {
+		ubp_raw_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+		return;
+	}
+	need = (UBOE_SQE_CTRL_RAW + s->nsge * UBOE_SGE_SIZE + UBOE_BB - 1) / UBOE_BB;
+	if (need > avail) {
+		s->nbb = (u8)avail;
+		ubp_raw_fail(s, UBOE_CQE_UNSUPPORTED, UBOE_CQE_SUB_NONE);
+		return;
+	}
+	s->nbb = (u8)need;
+	for (i = 1; i < need; i++)
+		ubp_bb_copy(ring, mask, pi + i, raw.b + i * UBOE_BB);
+	len = ubp_sge_list(&raw.w[UBOE_SQE_CTRL_RAW / 4], s->nsge, s->sge);
+	if (len > UBOE_MAX_RAW)
+		ubp_raw_fail(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
+	else
+		s->len = (u32)len;
 }

@@ -73,4 +73,23 @@ struct ubp_sqe {
  */
 void ubp_sqe_fetch(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_sqe *s);
 
+/**
+ * struct ubp_raw_sqe - a decoded Raw SQE
+ * @status, @sub: not zero when it cannot be executed (enum uboe_cqe_status)
+ */
+struct ubp_raw_sqe {
+	u8 nbb;
+	u8 nsge;
+	u8 status;
+	u8 sub;
+	bool cqe;
+	u16 port;
+	u8 eid[16];
+	u32 len;
+	struct ubp_sge sge[UBOE_MAX_SGE_RAW];
+};
+
+/* The same for a raw queue, whose elements are Raw SQEs and nothing else */
+void ubp_sqe_fetch_raw(const u8 *ring, u32 mask, u32 pi, u32 avail, struct ubp_raw_sqe *s);
+
 #endif /* UBP_SQE_H */

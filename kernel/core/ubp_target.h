@@ -57,6 +57,27 @@ void ubp_um_query(const struct ubp_jetty *jetty, struct uboe_jetty_ctx *ctx);
 void ubp_um_destroy(struct ubp_jetty *jetty);
 /* Send what is posted. Lock held, READY. True: a driver is to call again */
 bool ubp_um_kick(struct ubp_jetty *jetty, bool drive);
+/*
+ * The way to @eid, kept for later; NULL: there is none.
+ * @room: largest payload, of a raw queue the largest body of a datagram
+ */
+struct ubp_path *ubp_um_path(struct ubp_jetty *jetty, const u8 *eid, u32 *room);
+
+enum ubp_um_sent { UBP_UM_SENT, UBP_UM_BAD, UBP_UM_NO_ROOM };
+
+/* What became of one SQE; @status, @sub: with UBP_UM_BAD */
+struct ubp_um_turn {
+	u32 len;
+	u8 nbb;
+	u8 status;
+	u8 sub;
+	bool cqe;
+};
+
+/* ubp_raw.c: the next SQE of a raw queue */
+enum ubp_um_sent ubp_raw_one(struct ubp_jetty *jetty, u32 avail, struct ubp_um_turn *t);
+bool ubp_raw_ok(const struct uboe_jetty_ctx *ctx);
+
 /* A parsed Send, with or without immediate */
 void ubp_um_rx(struct ubp_dev *dev, const struct ubp_encap *e, const struct ubp_ta *ta);
 

@@ -86,7 +86,7 @@ static void ubp_um_new_way(struct ubp_jetty *j, struct ubp_um_way *w, const u8 *
 	struct ubp_dev *dev = j->dev;
 	struct ubp_um *um = j->um;
 	struct ubp_path *p = &w->path;
-	u32 mtu = um->mtu;
+	u32 mtu = um->mtu, ip;
 
 	memset(p, 0, sizeof(*p));
 	memcpy(p->laddr, um->eid, sizeof(p->laddr));
@@ -99,8 +99,12 @@ static void ubp_um_new_way(struct ubp_jetty *j, struct ubp_um_way *w, const u8 *
 	p->flow = j->id * 2654435761u >> 12;
 	if (dev->ops->path_init(dev, p))
 		return;
-	if (dev->ops->path_mtu)
+	if (j->type == UBOE_JETTY_RAW) {
+		ip = dev->ops->path_link(dev, p);
+		mtu = ip > ubp_encap_len(p) ? ip - ubp_encap_len(p) : 0;
+	} else if (dev->ops->path_mtu) {
 		mtu = min_t(u32, mtu, dev->ops->path_mtu(dev, p));
+	}
 	if (mtu)
 		w->mtu = mtu;
 	else
@@ -132,7 +136,13 @@ static struct ubp_um_way *ubp_um_way(struct ubp_jetty *j, const u8 *eid)
 	return w->mtu ? w : NULL;
 }
 
-enum ubp_um_sent { UBP_UM_SENT, UBP_UM_BAD, UBP_UM_NO_ROOM };
+struct ubp_path *ubp_um_path(struct ubp_jetty *j, const u8 *eid, u32 *room)
+{
+	struct ubp_um_way *w = ubp_um_way(j, eid);
+
+	*room = w ? w->mtu : 0;
+	return w ? &w->path : NULL;
+}
 
 static enum ubp_um_sent ubp_um_bad(struct ubp_sqe *s, u8 status, u8 sub)
 {
@@ -186,23 +196,37 @@ static enum ubp_um_sent ubp_um_send(struct ubp_jetty *j, struct ubp_sqe *s)
 	return UBP_UM_SENT;
 }
 
-/* False: it did not leave, and stays in the ring, or the jetty has failed */
-static bool ubp_um_one(struct ubp_jetty *j, u32 avail)
+static enum ubp_um_sent ubp_um_message(struct ubp_jetty *j, u32 avail, struct ubp_um_turn *t)
 {
-	struct ubp_comp c = { 0 };
 	enum ubp_um_sent r;
 	struct ubp_sqe s;
 
 	ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &s);
 	r = ubp_um_send(j, &s);
+	t->nbb = s.nbb;
+	t->status = s.status;
+	t->sub = s.sub;
+	t->len = s.len;
+	t->cqe = s.cqe;
+	return r;
+}
+
+/* False: it did not leave, and stays in the ring, or the jetty has failed */
+static bool ubp_um_one(struct ubp_jetty *j, u32 avail)
+{
+	struct ubp_comp c = { 0 };
+	struct ubp_um_turn t;
+	enum ubp_um_sent r;
+
+	r = j->type == UBOE_JETTY_RAW ? ubp_raw_one(j, avail, &t) : ubp_um_message(j, avail, &t);
 	if (r == UBP_UM_NO_ROOM)
 		return false;
-	j->fetched += s.nbb;
-	c.status = s.status;
-	c.sub = s.sub;
+	j->fetched += t.nbb;
+	c.status = t.status;
+	c.sub = t.sub;
 	c.entry = (u16)(j->fetched - 1);
-	c.bytes = s.len;
-	if (c.status || s.cqe || j->flags & UBOE_JETTY_SIG_ALL)
+	c.bytes = t.len;
+	if (c.status || t.cqe || j->flags & UBOE_JETTY_SIG_ALL)
 		ubp_jetty_send_done(j, &c);
 	if (r == UBP_UM_BAD)
 		ubp_jetty_error(j);
@@ -246,7 +270,7 @@ static u32 ubp_um_place(const struct ubp_target *t, const struct ubp_ta *ta, con
 		.rmt_id = ta->rcid & UB_BTAH_RC_ID,
 	};
 	struct ubp_rqe rqe;
-	u32 drop = 0;
+	bool ok = true;
 
 	switch (ubp_jfr_take_for(t->jfr, ta->pld_len, &rqe)) {
 	case UBP_TAKE_OK:
@@ -256,17 +280,24 @@ static u32 ubp_um_place(const struct ubp_target *t, const struct ubp_ta *ta, con
 	case UBP_TAKE_SHORT:
 		return UBP_D_TARGET_TOO_LONG;
 	default:
-		return UBP_D_TARGET_ACCESS; /* a slot that does not exist: none to give back */
+		ok = false;
+		break;
 	}
-	c.entry = (u16)rqe.slot;
-	if (ta->pld_len &&
-	    !ubp_sgl_write(t->jfr->dev, t->jfr->pd, rqe.sge, rqe.nsge, 0, ta->pld, ta->pld_len)) {
+	if (!rqe.n)
+		return UBP_D_TARGET_ACCESS; /* a slot that does not exist: none to give back */
+	c.entry = (u16)rqe.slot[0];
+	c.rqe = &rqe;
+	if (ok && ta->pld_len)
+		ok = ubp_sgl_write(t->jfr->dev, t->jfr->pd, rqe.sge, rqe.nsge, 0, ta->pld,
+				   ta->pld_len);
+	if (!ok) {
 		c.status = UBOE_CQE_LOCAL;
 		c.sub = UBOE_CQE_LOCAL_ACCESS;
 		c.bytes = 0;
-		drop = UBP_D_TARGET_ACCESS;
 	}
-	return ubp_target_done(t, &c) ? drop : UBP_D_TARGET_OVERFLOW;
+	if (!ubp_target_done(t, &c))
+		return UBP_D_TARGET_OVERFLOW;
+	return ok ? 0 : UBP_D_TARGET_ACCESS;
 }
 
 void ubp_um_rx(struct ubp_dev *dev, const struct ubp_encap *e, const struct ubp_ta *ta)

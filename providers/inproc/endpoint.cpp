@@ -103,6 +103,15 @@ struct Endpoint::Ops {
 		return home(d)->mtu_to(to);
 	}
 
+	static u32 path_link(ubp_dev *d, ubp_path *path)
+	{
+		Address to;
+
+		std::memcpy(to.bytes.data(), path->raddr, to.bytes.size());
+		return std::min<u32>(home(d)->socket_.route_mtu(to),
+				     Block::headers(path->v4) + Block::payload_max);
+	}
+
 	static bool tx_alloc(ubp_dev *d, ubp_path *path, u32 len, ubp_txbuf *buf)
 	{
 		Block *b = home(d)->pool_.take();
@@ -198,6 +207,7 @@ struct Endpoint::Ops {
 		.path_init = path_init,
 		.path_exit = path_exit,
 		.path_mtu = path_mtu,
+		.path_link = path_link,
 		.tx_alloc = tx_alloc,
 		.tx_send = tx_send,
 		.tx_free = tx_free,

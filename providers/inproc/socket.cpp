@@ -82,13 +82,22 @@ bool Socket::set_options(int ttl)
 	receive_buffer_ = static_cast<std::uint32_t>(size);
 	// checksums are sent as zero, as the draft wants, and zero is accepted: the ICRC
 	// guards the packet
+	if (!omit_checksums(true))
+		return false;
 	if (v4_)
 		return set(IPPROTO_IP, IP_MTU_DISCOVER, probe) && set(IPPROTO_IP, IP_RECVTOS, on) &&
-		       set(IPPROTO_IP, IP_TTL, ttl) && set(SOL_SOCKET, SO_NO_CHECK, on);
+		       set(IPPROTO_IP, IP_TTL, ttl);
 	return set(IPPROTO_IPV6, IPV6_V6ONLY, on) && set(IPPROTO_IPV6, IPV6_MTU_DISCOVER, probe) &&
 	       set(IPPROTO_IPV6, IPV6_RECVTCLASS, on) &&
-	       set(IPPROTO_IPV6, IPV6_UNICAST_HOPS, ttl) && set(SOL_UDP, UDP_NO_CHECK6_TX, on) &&
-	       set(SOL_UDP, UDP_NO_CHECK6_RX, on);
+	       set(IPPROTO_IPV6, IPV6_UNICAST_HOPS, ttl) && set(SOL_UDP, UDP_NO_CHECK6_RX, on);
+}
+
+bool Socket::omit_checksums(bool on) const
+{
+	const int value = on;
+
+	return !setsockopt(fd_, v4_ ? SOL_SOCKET : SOL_UDP, v4_ ? SO_NO_CHECK : UDP_NO_CHECK6_TX,
+			   &value, sizeof(value));
 }
 
 int Socket::open(const Address &local, std::uint16_t port, int ttl)
@@ -146,6 +155,8 @@ void Socket::put_control(unsigned i, int tc, int ttl)
 
 void Socket::send(Block *b, const Address &to, std::uint16_t port)
 {
+	if (port != port_)
+		flush();
 	const unsigned i = waiting_++;
 	const std::uint8_t *ip = b->packet(v4_);
 	const int tc = v4_ ? ip[1] : (ip[0] << 4 & 0xf0) | ip[1] >> 4;
@@ -161,8 +172,13 @@ void Socket::send(Block *b, const Address &to, std::uint16_t port)
 	m.msg_iovlen = 1;
 	if (tc || ttl != ttl_)
 		put_control(i, tc, ttl);
-	if (waiting_ == batch)
+	if (port != port_) {
+		omit_checksums(false);
 		flush();
+		omit_checksums(true);
+	} else if (waiting_ == batch) {
+		flush();
+	}
 }
 
 void Socket::flush()

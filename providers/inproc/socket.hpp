@@ -32,7 +32,8 @@ public:
 	/// Bytes that may wait in the socket, the kernel's own share included.
 	std::uint32_t receive_buffer() const { return receive_buffer_; }
 
-	/// Takes the block over. A full batch is sent at once.
+	/// Takes the block over. A full batch is sent at once, and so is what goes to a
+	/// port that is not ours: who listens there wants a checksum.
 	void send(Block *b, const Address &to, std::uint16_t port);
 	/// Sends what waits. A packet that the kernel does not take is lost, as on
 	/// any link.
@@ -53,6 +54,7 @@ private:
 	};
 
 	bool set_options(int ttl);
+	bool omit_checksums(bool on) const;
 	void put_control(unsigned i, int tc, int ttl);
 	void prepare_receive();
 	void fill_headers(Block *b, const mmsghdr &m, const sockaddr_in6 &from) const;

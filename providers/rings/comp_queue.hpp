@@ -32,6 +32,7 @@ struct Cqe {
 	bool is_recv() const { return w0 & UBOE_CQE_RECV; }
 	bool is_jetty() const { return w0 & UBOE_CQE_JETTY; } // or a JFS's, a JFR's
 	bool is_marker() const { return w0 & UBOE_CQE_FLUSH_DONE; }
+	bool more() const { return w0 & UBOE_CQE_MORE; } // next: of the same message
 	u32 opcode() const { return (w0 & UBOE_CQE_OPCODE) >> 4; }
 	u32 status() const { return w0 >> 24; }
 	u32 substatus() const { return (w0 & UBOE_CQE_SUBSTATUS) >> 16; }

@@ -38,31 +38,33 @@ struct SendGeometry {
 };
 
 /// Rounds what was asked for up to what the ring gives.
-/// @p ops: bit n set when Op n may be posted.
+/// @p ops: bit n set when Op n may be posted; raw_ops: a raw queue.
 /// Returns 0, or EINVAL above a limit of the device.
 inline int send_geometry(u32 wr, u32 sge, u32 inline_bytes, u32 ops, u32 device_max_inline,
 			 SendGeometry &g)
 {
+	const bool raw = ops == raw_ops;
+	const u32 most = raw ? UBOE_MAX_SGE_RAW : UBOE_MAX_SGE;
 	u32 blocks = 1, ctrl = 0;
 
 	sge = std::max(sge, 1u);
-	if (sge > UBOE_MAX_SGE || inline_bytes > device_max_inline ||
-	    inline_bytes > UBOE_MAX_INLINE || wr > UBOE_MAX_JFS_BB)
+	if (sge > most || inline_bytes > device_max_inline || inline_bytes > UBOE_MAX_INLINE ||
+	    wr > UBOE_MAX_JFS_BB)
 		return EINVAL;
 	for (u32 i = 0; i < op_count; ++i) {
-		if (!(ops >> i & 1))
+		if (!(ops >> i & 1) || (Op(i) == Op::raw && !raw))
 			continue;
 		blocks = std::max(blocks, max_blocks(Op(i), sge, inline_bytes));
 		ctrl = std::max<u32>(ctrl, op_traits[i].ctrl);
 	}
-	const u32 needed = std::max(wr * blocks, UBOE_SQE_MAX_BB);
+	const u32 needed = std::max(wr * blocks, raw ? UBOE_MIN_RAW_DEPTH : UBOE_SQE_MAX_BB);
 	if (needed > UBOE_MAX_JFS_BB)
 		return EINVAL;
 	const u32 room = blocks * UBOE_BB - ctrl;
 
 	g.depth = roundup_pow2(needed);
 	g.wr = g.depth / blocks;
-	g.sge = std::max(sge, std::min(room / UBOE_SGE_SIZE, UBOE_MAX_SGE));
+	g.sge = std::max(sge, std::min(room / UBOE_SGE_SIZE, most));
 	g.inline_bytes = std::max(inline_bytes, std::min(room, device_max_inline));
 	return 0;
 }
@@ -275,7 +277,7 @@ private:
 		if (any_order_ && !skip_taken(blocks))
 			return ENOMEM;
 		const bool straight = blocks <= ring_.contiguous(cur_);
-		alignas(UBOE_BB) std::byte aside[UBOE_SQE_MAX_BB * UBOE_BB];
+		alignas(UBOE_BB) std::byte aside[UBOE_SQE_RAW_MAX_BB * UBOE_BB];
 		std::byte *to = straight ? ring_[cur_].bytes : aside;
 		WorkRequest full = wr;
 

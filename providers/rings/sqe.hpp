@@ -32,10 +32,12 @@ enum class Op : u8 {
 	store,
 	load,
 	store_add1,
-	store_add2
+	store_add2,
+	raw // in raw queues, and nothing else there
 };
-inline constexpr u32 op_count = 19;
+inline constexpr u32 op_count = 20;
 inline constexpr u32 verbs_op_count = 8;
+inline constexpr u32 raw_ops = 1u << static_cast<u32>(Op::raw); // of a raw queue, as bits
 
 /// One row: how an operation is encoded and what it may carry.
 struct OpTraits {
@@ -71,6 +73,7 @@ inline constexpr OpTraits op_traits[op_count] = {
 	 true, 0},
 	{UBOE_SQE_WRITE_STOREADD2, UBOE_SQE_CTRL_NOTIFY, UBOE_MAX_SGE_STOREADD,
 	 UBOE_MAX_INLINE_STOREADD2, true, 0},
+	{UBOE_SQE_RAW, UBOE_SQE_CTRL_RAW, UBOE_MAX_SGE_RAW, 0, false, 0},
 };
 
 constexpr const OpTraits &traits(Op op)
@@ -113,7 +116,7 @@ struct RemoteKey {
 
 /// Where requests go: the same for all of a connection, or named by each.
 struct SqeParams {
-	u32 remote_jetty = 0;
+	u32 remote_jetty = 0; // raw: UDP port
 	u32 remote_token = 0; // of the jetty; Sends carry it when has_token
 	bool has_token = false;
 	u8 remote_type = UBOE_RMT_JETTY; // enum uboe_rmt_type
@@ -162,7 +165,7 @@ int shape_sges(const WorkRequest &wr, std::span<const S> sges, u32 queue_max_sge
 		shape.payload += s.length;
 		shape.sges += s.length != 0;
 	}
-	if (shape.payload > UBOE_MAX_MSG)
+	if (shape.payload > (wr.op == Op::raw ? UBOE_MAX_RAW : UBOE_MAX_MSG))
 		return EINVAL;
 	if (t.operands) {
 		if (shape.sges != 1 || shape.payload != wr.operand_bytes ||
@@ -227,6 +230,17 @@ inline void put_store_add1(std::byte *to, const WorkRequest &wr)
 	put64(to + offsetof(uboe_sqe_storeadd1, data), wr.imm);
 }
 
+/// A Raw SQE has the words of others, without most of their fields.
+inline void put_raw(std::byte *to, const WorkRequest &wr, const SqeParams &params, u32 w0, u32 sges)
+{
+	put32(to, w0 | (wr.flags & wr_signaled ? UBOE_SQE_CQE : 0));
+	put32(to + 4, u32{UBOE_SQE_RAW} << 8);
+	put32(to + 8, sges << 24);
+	put32(to + 12, params.remote_jetty & UBOE_SQE_RAW_PORT);
+	std::memcpy(to + offsetof(uboe_sqe_raw, rmt_eid), params.remote_eid,
+		    sizeof(params.remote_eid));
+}
+
 /// The 64-bit word whose meaning depends on the operation.
 inline u64 address_word(const WorkRequest &wr)
 {
@@ -242,17 +256,22 @@ inline u64 address_word(const WorkRequest &wr)
 
 } // namespace detail
 
-/// Writes the control part of an element to @p to (48 to 80 bytes).
+/// Writes the control part of an element to @p to (32 to 80 bytes).
 /// @p pi: index of its first block; @p owner_bit: depth of the ring.
 inline void put_control(std::byte *to, const WorkRequest &wr, const SqeParams &params, u32 pi,
 			u32 depth, u32 sges, u32 inline_len, bool is_inline)
 {
 	using namespace detail;
 	const OpTraits &t = traits(wr.op);
-	u32 w0 = (pi & UBOE_SQE_IDX) | u32{wr.order} << 16 | u32{params.remote_type} << 29;
+	u32 w0 = pi & UBOE_SQE_IDX;
 
 	if (!(pi & depth))
 		w0 |= UBOE_SQE_OWNER;
+	if (wr.op == Op::raw) {
+		put_raw(to, wr, params, w0, sges);
+		return;
+	}
+	w0 |= u32{wr.order} << 16 | u32{params.remote_type} << 29;
 	if (wr.flags & wr_signaled)
 		w0 |= UBOE_SQE_CQE;
 	if (wr.flags & wr_fence)

@@ -53,6 +53,7 @@ struct ReceiveSpec {
 	u32 id = 0; // wanted number, 0: any
 	u32 depth = 0; // a power of two
 	u32 sge_shift = 0;
+	u8 buf_shift = 0; // of receives that are buffers of one size; 0: of any
 	u32 jfc = 0;
 	TransMode mode = UBOE_JETTY_RC; // but for RC it is a target by itself
 	u32 token = 0; // that peers must know, when has_token

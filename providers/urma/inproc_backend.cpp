@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <netinet/in.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "backend.hpp"
@@ -131,6 +133,7 @@ public:
 		ctx.flags = jfr_flags(spec);
 		ctx.token = spec.token;
 		ctx.user_data = out.id;
+		ctx.buf_shift = spec.buf_shift;
 		int err = out.slots && out.index && out.record ? 0 : ENOMEM;
 		if (!err)
 			err = device_->create(UBOE_MBOX_JFR, out.id, ctx, this);
@@ -409,6 +412,7 @@ private:
 		std::memcpy(ctx.eid, device_->address().bytes.data(), sizeof(ctx.eid));
 		ctx.mtu = UB_MTU_MAX; // the way to each target lowers it
 		ctx.sport = UB_UDP_PORT; // the socket's only one
+		ctx.raw = spec.mode == UBOE_JETTY_RAW && may_use_raw_sockets() ? UBOE_RAW_UB : 0;
 		if (int err = device_->create(UBOE_MBOX_JETTY, r.id, ctx, this))
 			return err;
 		ctx.rnr_timer = ubp_rnr_code(spec.min_rnr_timer);
@@ -422,6 +426,17 @@ private:
 		if (err)
 			unmake(r.id);
 		return err;
+	}
+
+	/// Who may, may send packets in anybody's name without us.
+	bool may_use_raw_sockets() const
+	{
+		const int family = device_->address().is_v4() ? AF_INET : AF_INET6;
+		const int fd = socket(family, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_UDP);
+
+		if (fd >= 0)
+			close(fd);
+		return fd >= 0;
 	}
 
 	/// Traffic management: what the jetty sends.

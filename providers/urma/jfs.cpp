@@ -3,6 +3,8 @@
 // JFS: a send queue without a receive side.
 #include <cstring>
 
+#include <uboe/urma_ext.h>
+
 #include "sender.hpp"
 
 namespace uboe::urma {
@@ -72,6 +74,23 @@ urma_jfs_t *urma_create_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg)
 		URMA_FAILED(EINVAL, "jfs_cfg.trans_mode: RC needs a jetty");
 		return nullptr;
 	}
+	return guarded<urma_jfs_t *>(nullptr, [&] { return create(*c, *jfs_cfg); });
+}
+
+urma_jfs_t *uboe_create_raw_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg)
+{
+	Context *c = Handles<Context>::check(ctx);
+
+	if (!c || !jfs_cfg) {
+		URMA_FAILED(EINVAL, "%s", c ? "jfs_cfg: null" : "ctx: not a context");
+		return nullptr;
+	}
+	if (jfs_cfg->trans_mode != raw_mode) {
+		URMA_FAILED(EINVAL, "jfs_cfg.trans_mode %d: 0", jfs_cfg->trans_mode);
+		return nullptr;
+	}
+	if (!check_send_side(*c, *jfs_cfg, true))
+		return nullptr;
 	return guarded<urma_jfs_t *>(nullptr, [&] { return create(*c, *jfs_cfg); });
 }
 

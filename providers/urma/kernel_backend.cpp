@@ -122,7 +122,7 @@ public:
 		Owned q = new_object({(std::size_t{UBOE_SGE_SIZE} << spec.sge_shift) * spec.depth,
 				      sizeof(u32) * std::size_t{spec.depth}, sizeof(uboe_jfr_rec)});
 
-		if (spec.mode != UBOE_JETTY_RC)
+		if (spec.mode != UBOE_JETTY_RC || spec.buf_shift)
 			return EOPNOTSUPP;
 		if (!q)
 			return ENOMEM;

@@ -153,7 +153,8 @@ struct Jfr : urma_jfr_t {
 	using Base = urma_jfr_t;
 	static constexpr u64 magic = 0x55524d416a667231;
 
-	Jfr(Context &c, const urma_jfr_cfg_t &cfg, const RecvGeometry &g, const ReceiveRing &ring);
+	Jfr(Context &c, const urma_jfr_cfg_t &cfg, const RecvGeometry &g, const ReceiveRing &ring,
+	    u8 buf_shift);
 
 	Context &context;
 	Jfc &jfc;
@@ -161,6 +162,7 @@ struct Jfr : urma_jfr_t {
 	RecvQueue queue;
 	std::atomic<u32> users{0};
 	const TransMode mode;
+	const u8 buf_shift; // its receives are buffers of this size; 0: of any
 	u32 threshold = 0;
 	EventCount asyncs;
 };

@@ -3,6 +3,8 @@
 // Polling: completion queue elements become completion records.
 #include <cstring>
 
+#include <uboe/urma_ext.h>
+
 #include "objects.hpp"
 
 namespace uboe::urma {
@@ -96,6 +98,8 @@ bool decode_receive(Jfr &jfr, const Cqe &c, urma_cr_t &cr)
 		return false;
 	cr.user_ctx = *user_ctx;
 	cr.flag.bs.s_r = 1;
+	if (c.more())
+		cr.flag.value |= UBOE_CR_MORE;
 	cr.completion_len = c.bytes();
 	cr.opcode = opcode_of(c);
 	cr.remote_id.id = c.remote();

@@ -230,6 +230,9 @@ int append(Sender &j, const urma_jfs_wr_t &from, const char *&why)
 	why = "opcode: not supported";
 	if (!row)
 		return EOPNOTSUPP;
+	why = "a raw queue takes what uboe_post_raw() posts";
+	if (j.spec.mode == UBOE_JETTY_RAW)
+		return EOPNOTSUPP;
 	why = "opcode: UM carries Send and Send_imm";
 	if (!carried(j.spec.mode, row->op))
 		return EOPNOTSUPP;

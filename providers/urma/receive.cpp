@@ -4,16 +4,19 @@
 #include <bit>
 #include <cstring>
 
+#include <uboe/urma_ext.h>
+
 #include "objects.hpp"
 #include "sender.hpp"
 #include "sges.hpp"
 
 namespace uboe::urma {
 
-Jfr::Jfr(Context &c, const urma_jfr_cfg_t &cfg, const RecvGeometry &g, const ReceiveRing &ring)
+Jfr::Jfr(Context &c, const urma_jfr_cfg_t &cfg, const RecvGeometry &g, const ReceiveRing &ring,
+	 u8 shift)
 	: urma_jfr_t{}, context(c), jfc(static_cast<Jfc &>(*cfg.jfc)), memory(ring),
 	  queue(g, ring.slots, ring.index, ring.record, true, !cfg.flag.bs.lock_free),
-	  mode(to_mode(cfg.trans_mode))
+	  mode(to_mode(cfg.trans_mode)), buf_shift(shift)
 {
 	urma_ctx = &c;
 	jfr_cfg = cfg;
@@ -50,7 +53,7 @@ bool check(const Context &c, const urma_jfr_cfg_t &cfg)
 	return false;
 }
 
-urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
+urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg, u8 buf_shift)
 {
 	Jfc &jfc = static_cast<Jfc &>(*cfg.jfc);
 	RecvGeometry g;
@@ -62,6 +65,7 @@ urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
 		.id = cfg.id,
 		.depth = g.depth,
 		.sge_shift = g.sge_shift,
+		.buf_shift = buf_shift,
 		.jfc = jfc.memory.id,
 		.mode = to_mode(cfg.trans_mode),
 		.token = cfg.token_value.token,
@@ -75,7 +79,7 @@ urma_jfr_t *create(Context &c, const urma_jfr_cfg_t &cfg)
 		return nullptr;
 	}
 	Undo unmake([&] { c.backend->destroy_jfr(ring); });
-	Jfr *jfr = Handles<Jfr>::make(c, cfg, g, ring);
+	Jfr *jfr = Handles<Jfr>::make(c, cfg, g, ring, buf_shift);
 	Undo forget([&] {
 		const std::lock_guard hold(c.events);
 
@@ -135,6 +139,8 @@ urma_status_t post_receives(Jfr &jfr, urma_jfr_wr_t *wr, urma_jfr_wr_t **bad)
 		LocalSges sges;
 		int err = sges.gather(wr->src, jfr.context);
 
+		if (!err && jfr.buf_shift && sges.bytes() != u64{1} << jfr.buf_shift)
+			err = EINVAL;
 		if (!err)
 			err = jfr.queue.append(wr->user_ctx, sges.span());
 		if (err) {
@@ -153,7 +159,7 @@ urma_status_t post_receives(Jfr &jfr, urma_jfr_wr_t *wr, urma_jfr_wr_t **bad)
 
 using namespace uboe::urma;
 
-urma_jfr_t *urma_create_jfr(urma_context_t *ctx, urma_jfr_cfg_t *jfr_cfg)
+static urma_jfr_t *create_jfr(urma_context_t *ctx, urma_jfr_cfg_t *jfr_cfg, uboe::u8 buf_shift)
 {
 	Context *c = Handles<Context>::check(ctx);
 
@@ -163,7 +169,21 @@ urma_jfr_t *urma_create_jfr(urma_context_t *ctx, urma_jfr_cfg_t *jfr_cfg)
 	}
 	if (!check(*c, *jfr_cfg))
 		return nullptr;
-	return guarded<urma_jfr_t *>(nullptr, [&] { return create(*c, *jfr_cfg); });
+	return guarded<urma_jfr_t *>(nullptr, [&] { return create(*c, *jfr_cfg, buf_shift); });
+}
+
+urma_jfr_t *urma_create_jfr(urma_context_t *ctx, urma_jfr_cfg_t *jfr_cfg)
+{
+	return create_jfr(ctx, jfr_cfg, 0);
+}
+
+urma_jfr_t *uboe_create_jfr(urma_context_t *ctx, urma_jfr_cfg_t *jfr_cfg, uint32_t buffer)
+{
+	if (buffer != 1u << UBOE_JFR_BUF_2K && buffer != 1u << UBOE_JFR_BUF_4K) {
+		URMA_FAILED(EINVAL, "buffer %u: 2048 or 4096", buffer);
+		return nullptr;
+	}
+	return create_jfr(ctx, jfr_cfg, static_cast<uboe::u8>(std::countr_zero(buffer)));
 }
 
 urma_status_t urma_modify_jfr(urma_jfr_t *jfr, urma_jfr_attr_t *attr)

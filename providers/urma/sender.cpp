@@ -40,6 +40,7 @@ constexpr ModeRow mode_rows[] = {
 	{URMA_TM_RC, URMA_OL, EOPNOTSUPP, all_ops},
 	{URMA_TM_RM, URMA_OI, EOPNOTSUPP, all_ops},
 	{URMA_TM_UM, URMA_NO, EINVAL, um_ops}, // nobody keeps an order
+	{raw_mode, URMA_NO, EINVAL, raw_ops},
 };
 
 const ModeRow &row_of(urma_transport_mode_t mode)
@@ -64,20 +65,22 @@ bool check_order(const urma_jfs_cfg_t &s)
 
 } // namespace
 
-bool check_send_side(const Context &c, const urma_jfs_cfg_t &s)
+bool check_send_side(const Context &c, const urma_jfs_cfg_t &s, bool raw)
 {
 	const Jfc *jfc = Handles<Jfc>::check(s.jfc);
+	const u32 most_sge = raw ? UBOE_MAX_SGE_RAW : UBOE_MAX_SGE;
+	const u32 most_inline = raw ? 0 : UBOE_MAX_INLINE;
 
 	if (!s.depth || s.depth > UBOE_MAX_JFS_BB || !std::has_single_bit(s.depth))
 		URMA_FAILED(EINVAL, "jfs_cfg.depth %u: a power of two from 1 to %u", s.depth,
 			    UBOE_MAX_JFS_BB);
-	else if (s.max_sge > UBOE_MAX_SGE)
-		URMA_FAILED(EINVAL, "jfs_cfg.max_sge %u: at most %u", s.max_sge, UBOE_MAX_SGE);
+	else if (s.max_sge > most_sge)
+		URMA_FAILED(EINVAL, "jfs_cfg.max_sge %u: at most %u", s.max_sge, most_sge);
 	else if (s.max_rsge > 1)
 		URMA_FAILED(EINVAL, "jfs_cfg.max_rsge %u: at most 1", s.max_rsge);
-	else if (s.max_inline_data > UBOE_MAX_INLINE)
+	else if (s.max_inline_data > most_inline)
 		URMA_FAILED(EINVAL, "jfs_cfg.max_inline_data %u: at most %u", s.max_inline_data,
-			    UBOE_MAX_INLINE);
+			    most_inline);
 	else if (s.rnr_retry > 7)
 		URMA_FAILED(EINVAL, "jfs_cfg.rnr_retry %u: 0 to 7", s.rnr_retry);
 	else if (s.err_timeout > 31)
@@ -90,17 +93,18 @@ bool check_send_side(const Context &c, const urma_jfs_cfg_t &s)
 		URMA_FAILED(EOPNOTSUPP, "jfs_cfg.flag: error_suspend, outorder_comp and "
 					"multi_path are not supported");
 	else
-		return check_mode(s.trans_mode) && check_order(s);
+		return (raw ? s.trans_mode == raw_mode : check_mode(s.trans_mode)) &&
+		       check_order(s);
 	return false;
 }
 
 bool shape_send_side(urma_jfs_cfg_t &cfg, SendGeometry &g)
 {
 	const ModeRow &row = row_of(cfg.trans_mode);
+	const u32 most_inline = cfg.trans_mode == raw_mode ? 0 : UBOE_MAX_INLINE;
 
 	cfg.flag.bs.order_type = row.order;
-	if (send_geometry(cfg.depth, cfg.max_sge, cfg.max_inline_data, row.ops, UBOE_MAX_INLINE,
-			  g)) {
+	if (send_geometry(cfg.depth, cfg.max_sge, cfg.max_inline_data, row.ops, most_inline, g)) {
 		URMA_FAILED(EINVAL, "jfs_cfg.depth %u: too many for requests of this size",
 			    cfg.depth);
 		return false;

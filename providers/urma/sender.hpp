@@ -10,16 +10,20 @@ namespace uboe::urma {
 /// What the device carries: the one place that knows.
 constexpr u32 offered_modes = URMA_TM_RM | URMA_TM_RC | URMA_TM_UM;
 
+/// What urma_jfs_cfg says of a raw queue: none of the API's modes.
+constexpr urma_transport_mode_t raw_mode{};
+
 constexpr TransMode to_mode(urma_transport_mode_t mode)
 {
 	return mode == URMA_TM_RM ? UBOE_JETTY_RM :
 	       mode == URMA_TM_UM ? UBOE_JETTY_UM :
+	       mode == raw_mode	  ? UBOE_JETTY_RAW :
 				    UBOE_JETTY_RC;
 }
 
 /// False after a message, with errno set.
 bool check_mode(urma_transport_mode_t mode);
-bool check_send_side(const Context &c, const urma_jfs_cfg_t &s);
+bool check_send_side(const Context &c, const urma_jfs_cfg_t &s, bool raw = false);
 
 /// Fills in what zero and the default stand for; room for @p cfg. False after a
 /// message.

@@ -43,10 +43,19 @@ public:
 	/// An element of which only the length counts.
 	void add_length(u32 length) { sges_[count_++] = {0, length, 0}; }
 
+	u64 bytes() const
+	{
+		u64 total = 0;
+
+		for (const LocalSge &s : span())
+			total += s.length;
+		return total;
+	}
+
 	std::span<const LocalSge> span() const { return {sges_.data(), count_}; }
 
 private:
-	std::array<LocalSge, UBOE_MAX_SGE> sges_;
+	std::array<LocalSge, UBOE_MAX_SGE_RAW> sges_; // the queue says how many it takes
 	std::size_t count_ = 0;
 };
 

@@ -207,6 +207,8 @@ struct host::ops {
 	static void path_exit(ubp_dev *d, ubp_path *) { home(d)->live_path_--; }
 	static u32 path_mtu(ubp_dev *d, ubp_path *path) { return home(d)->way_mtu(*path); }
 
+	static u32 path_link(ubp_dev *d, ubp_path *path) { return home(d)->way_link(*path); }
+
 	static bool tx_alloc(ubp_dev *d, ubp_path *path, u32 len, ubp_txbuf *buf)
 	{
 		host *h = home(d);
@@ -276,6 +278,7 @@ struct host::ops {
 		.path_init = path_init,
 		.path_exit = path_exit,
 		.path_mtu = path_mtu,
+		.path_link = path_link,
 		.tx_alloc = tx_alloc,
 		.tx_send = tx_send,
 		.tx_free = tx_free,

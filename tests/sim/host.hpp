@@ -170,6 +170,8 @@ class host
 	virtual bool tx_room(ubp_path &) { return true; }
 	/* largest payload on the way of a UM message, 0: there is no way */
 	virtual std::uint32_t way_mtu(const ubp_path &) { return UB_MTU_MAX; }
+	/* largest packet on the way of a raw queue's */
+	virtual std::uint32_t way_link(const ubp_path &) { return 65535; }
 	virtual void sent(ubp_path &path, bytes &&data)
 	{
 		out_.push_back({ std::move(data), &path });

@@ -58,7 +58,7 @@ void jfc::arm(uboe_arm mode)
 }
 
 jfr::jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uint32_t pd,
-	 std::uint8_t flags, std::uint32_t jfcn, std::uint32_t token)
+	 std::uint8_t flags, std::uint32_t jfcn, std::uint32_t token, std::uint8_t buf_shift)
 	: h_(h), id_(id), shift_(shift), sge_shift_(sge_shift),
 	  ring_(h.alloc_dma((std::uint64_t(UBOE_SGE_SIZE) << sge_shift) << shift)),
 	  idx_(h.alloc_dma(4ull << shift)), rec_(h.alloc_dma(sizeof(uboe_jfr_rec))),
@@ -71,6 +71,7 @@ jfr::jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uin
 	ctx.flags = flags;
 	ctx.jfcn = jfcn;
 	ctx.token = token;
+	ctx.buf_shift = buf_shift;
 	ctx.pd = pd;
 	ctx.base = ring_.bus;
 	ctx.idx = idx_.bus;

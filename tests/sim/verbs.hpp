@@ -104,7 +104,8 @@ class jfr
       public:
 	/* @flags, @jfcn, @token: of a JFR that is a target by itself */
 	jfr(host &h, std::uint32_t id, unsigned shift, unsigned sge_shift, std::uint32_t pd,
-	    std::uint8_t flags = 0, std::uint32_t jfcn = 0, std::uint32_t token = 0);
+	    std::uint8_t flags = 0, std::uint32_t jfcn = 0, std::uint32_t token = 0,
+	    std::uint8_t buf_shift = 0);
 	~jfr();
 	jfr(const jfr &) = delete;
 	jfr &operator=(const jfr &) = delete;

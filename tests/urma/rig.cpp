@@ -107,7 +107,8 @@ End::End(unsigned end, const Shape &shape)
 	jfr_cfg.jfc = jfc;
 	jfr_cfg.flag.bs.token_policy = shape.jetty_token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
 	jfr_cfg.token_value.token = jetty_token;
-	jfr = urma_create_jfr(ctx, &jfr_cfg);
+	jfr = shape.buffer ? uboe_create_jfr(ctx, &jfr_cfg, shape.buffer) :
+			     urma_create_jfr(ctx, &jfr_cfg);
 	EXPECT_NE(jfr, nullptr) << std::strerror(errno);
 	cfg.flag.bs.share_jfr = URMA_SHARE_JFR;
 	cfg.jfs_cfg.depth = shape.depth;

@@ -70,6 +70,7 @@ struct Shape {
 	bool events = false;
 	bool jfc_inline = false;
 	bool jetty_token = true;
+	std::uint32_t buffer = 0; // receives are buffers of so many bytes
 	std::size_t memory = 1 << 20;
 };
 

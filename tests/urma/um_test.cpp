@@ -28,7 +28,8 @@ UmEnd::UmEnd(unsigned eid_index, const UmShape &shape) : shape_(shape)
 	jfr_cfg.jfc = jfc;
 	jfr_cfg.flag.bs.token_policy = shape.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
 	jfr_cfg.token_value.token = jetty_token;
-	jfr = urma_create_jfr(ctx, &jfr_cfg);
+	jfr = shape.buffer ? uboe_create_jfr(ctx, &jfr_cfg, shape.buffer) :
+			     urma_create_jfr(ctx, &jfr_cfg);
 	EXPECT_NE(jfr, nullptr) << std::strerror(errno);
 	if (shape.with_jetty) {
 		urma_jetty_cfg_t cfg = jetty_cfg();

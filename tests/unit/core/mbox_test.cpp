@@ -249,8 +249,10 @@ TEST_F(Mbox, JettyRefusals)
 	const u32 o = UBOE_MBOX_JETTY;
 
 	objects();
-	for (u8 t : { 0, 4, 255 })
+	for (u8 t : { 4, 255 })
 		refuses<ctx>(o, 1, jetty(), -EOPNOTSUPP, [t](ctx &c) { c.type = t; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.type = UBOE_JETTY_RAW; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.raw = UBOE_RAW_UB; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_shift = 16; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.state = UBOE_JS_RTR; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = 0xc0; });

@@ -194,7 +194,7 @@ TEST_F(Jfr, SlotsComeInTheOrderOfTheIndexRing)
 	pi(64);
 	for (u32 i = 0; i < 64; i++) {
 		ASSERT_EQ(take(), UBP_TAKE_OK);
-		EXPECT_EQ(rqe.slot, 63 - i);
+		EXPECT_EQ(rqe.slot[0], 63 - i);
 		EXPECT_EQ(rqe.total, 10 + i);
 		EXPECT_EQ(rqe.nsge, 1u);
 	}
@@ -229,7 +229,7 @@ TEST_F(Jfr, IndexBeyondTheSlots)
 		index(ci, bad);
 		pi(++ci);
 		EXPECT_EQ(take(), UBP_TAKE_BAD);
-		EXPECT_EQ(rqe.slot, 0u);
+		EXPECT_EQ(rqe.slot[0], 0u);
 		EXPECT_EQ(rqe.nsge, 0u);
 		EXPECT_EQ(take(), UBP_TAKE_NONE);
 	}

@@ -95,15 +95,16 @@ struct end {
 	address self;
 	ubsim::jfc tx{ h, 1, 8 };
 	ubsim::jfc rx;
-	ubsim::jfr r{ h, 1, 6, 1, pd };
+	ubsim::jfr r;
 	ubsim::memory m;
 	std::unique_ptr<ubsim::rc> q;
 	std::uint32_t id;
 
 	end(address a, std::uint32_t jetty, const ubp_config &cfg = ubsim::host::small_config(),
 	    const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18,
-	    const ubsim::jfc_options &recv = {})
-		: h(cfg), self(a), rx(h, 2, 8, recv), m(0x10000, room, 12), id(jetty)
+	    const ubsim::jfc_options &recv = {}, std::uint8_t buf_shift = 0)
+		: h(cfg), self(a), rx(h, 2, 8, recv), r(h, 1, 6, 1, pd, 0, 0, 0, buf_shift),
+		  m(0x10000, room, 12), id(jetty)
 	{
 		h.register_memory(seg_id, seg_token, pd, access_all, m);
 		q = std::make_unique<ubsim::rc>(h, jetty, tx, rx, r, opt);
@@ -144,9 +145,9 @@ struct pair {
 
 	explicit pair(bool v6 = false, const ubp_config &cfg = ubsim::host::small_config(),
 		      const ubsim::jetty_options &opt = {}, std::uint32_t room = 1 << 18,
-		      const ubsim::jfc_options &recv = {})
-		: a(addr(v6, 1), 0x101, cfg, opt, room, recv),
-		  b(addr(v6, 2), 0x202, cfg, opt, room, recv)
+		      const ubsim::jfc_options &recv = {}, std::uint8_t buf_shift = 0)
+		: a(addr(v6, 1), 0x101, cfg, opt, room, recv, buf_shift),
+		  b(addr(v6, 2), 0x202, cfg, opt, room, recv, buf_shift)
 	{
 	}
 

@@ -113,6 +113,74 @@ TEST(SendGeometry, EveryPermittedRequestFits)
 			}
 }
 
+TEST(SendGeometry, RawQueues)
+{
+	SendGeometry g;
+
+	ASSERT_EQ(send_geometry(1, 18, 0, raw_ops, 0, g), 0);
+	EXPECT_EQ(g.depth, UBOE_MIN_RAW_DEPTH); // five blocks, and depths 1, 2 and 4 are not for it
+	EXPECT_EQ(g.sge, 18u);
+	EXPECT_EQ(g.inline_bytes, 0u);
+	ASSERT_EQ(send_geometry(1, 1, 0, raw_ops, 0, g), 0);
+	EXPECT_EQ(g.depth, UBOE_MIN_RAW_DEPTH);
+	EXPECT_EQ(g.sge, 2u); // what one block has room for
+	EXPECT_EQ(send_geometry(1, 19, 0, raw_ops, 0, g), EINVAL);
+	EXPECT_EQ(send_geometry(1, 18, 1, raw_ops, 0, g), EINVAL);
+	EXPECT_EQ(send_geometry(6553, 18, 0, raw_ops, 0, g), 0);
+	EXPECT_EQ(send_geometry(6554, 18, 0, raw_ops, 0, g), EINVAL);
+}
+
+/// What a raw queue writes is what the device reads; also over the end of the ring.
+TEST(SendQueue, RawElement)
+{
+	alignas(64) std::byte page[UBOE_JPAGE_SOFT_STRIDE] = {};
+	std::vector<Bb> mem(8);
+	SendQueue q({8, 8, UBOE_MAX_SGE_RAW, 0}, mem.data(), page, false, false);
+	std::vector<TestSge> list;
+	SqeParams to;
+	WorkRequest wr;
+
+	for (u32 i = 0; i < 18; ++i)
+		list.push_back({0x100000000ull + i, i < 10 ? 228u : 227u, 0x5000 + i});
+	to.remote_jetty = 4793;
+	for (u32 i = 0; i < 16; ++i)
+		to.remote_eid[i] = static_cast<u8>(0x20 + i);
+	wr.op = Op::raw;
+	wr.flags = wr_signaled;
+	wr.target = &to;
+	for (u32 at : {0u, 5u, 10u}) {
+		u32 w[6 * 16];
+
+		q.begin();
+		ASSERT_EQ(q.append(wr, std::span<const TestSge>(list)), 0);
+		q.publish();
+		for (u32 b = 0; b < 5; ++b)
+			std::memcpy(&w[b * 16], mem[(at + b) & 7].bytes, 64);
+		EXPECT_EQ(w[0], at | 0x00200000u | (at & 8 ? 0 : 0x80000000u)) << at;
+		EXPECT_EQ(w[1], 0x1f00u);
+		EXPECT_EQ(w[2], 18u << 24);
+		EXPECT_EQ(w[3], 4793u);
+		EXPECT_EQ(std::memcmp(&w[4], to.remote_eid, 16), 0);
+		for (u32 i = 0; i < 18; ++i) {
+			EXPECT_EQ(w[8 + i * 4], list[i].length);
+			EXPECT_EQ(w[9 + i * 4], 0x5000 + i);
+			EXPECT_EQ(w[10 + i * 4], i);
+			EXPECT_EQ(w[11 + i * 4], 1u);
+		}
+		const auto done = q.complete((at + 4) & 7);
+
+		ASSERT_TRUE(done);
+		EXPECT_EQ(done->bytes, 4096u);
+		EXPECT_EQ(done->blocks, 5);
+	}
+	q.begin();
+	list[17].length++;
+	EXPECT_EQ(q.append(wr, std::span<const TestSge>(list)), EINVAL); // 4097
+	list[17].length--;
+	list.push_back({0, 0, 0});
+	EXPECT_EQ(q.append(wr, std::span<const TestSge>(list)), EINVAL); // 19, though it is empty
+}
+
 TEST(SendQueue, FillsUpAndSaysNoMemory)
 {
 	Bare b;

@@ -194,6 +194,9 @@ TEST(SqeSize, BlocksByOperation)
 	EXPECT_EQ(max_blocks(Op::read, 13, 208), 3u); // 6 SGEs
 	EXPECT_EQ(max_blocks(Op::cas, 13, 208), 2u);
 	EXPECT_EQ(max_blocks(Op::faa, 1, 0), 2u);
+	EXPECT_EQ(max_blocks(Op::raw, 2, 0), 1u);
+	EXPECT_EQ(max_blocks(Op::raw, 18, 0), 5u);
+	EXPECT_EQ(max_blocks(Op::raw, 19, 208), 5u); // 18 SGEs
 }
 
 } // namespace
