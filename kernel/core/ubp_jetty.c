@@ -197,7 +197,7 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 	ubp_tm_unbind(j);
 	ubp_unlock(&j->lock);
 	if (j->rm)
-		ubp_share_forget(dev, j, NULL);
+		ubp_share_forget(dev, j);
 	ubp_um_destroy(j);
 	ubp_jetty_use(j, -1);
 	ubp_lockbuf_part(j);

@@ -95,7 +95,7 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id)
 		return -EBUSY;
 	ubp_table_del(&dev->jfr, id);
 	if (jfr->jfc)
-		ubp_share_forget(dev, NULL, jfr);
+		ubp_share_forget(dev, jfr);
 	if (jfr->jfc)
 		jfr->jfc->users--;
 	dev->ops->free_later(dev, jfr);
