@@ -277,6 +277,7 @@ struct ubp_dev {
 	struct ubp_lockbuf *lockbuf[2]; /* by UBOE_LOCKBUF_*; NULL: not set up */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u32 npi; /* partition and privilege of the entity, UB_NPI_*; set by command */
+	u32 resets; /* guarded by the command serialisation */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
 	void *home;
 };
@@ -364,6 +365,7 @@ struct ubp_seg {
 	u32 pd;
 	u8 access;
 	u8 flags;
+	bool dead; /* from before a reset: no access any more */
 	ubp_ref_t users;
 	void *home;
 };

@@ -75,7 +75,7 @@ static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
 		j->jfr = NULL;
 		return ring && j->page && j->tx_jfc;
 	}
-	return ring && j->page && j->tx_jfc && j->rx_jfc && j->jfr;
+	return ring && j->page && j->tx_jfc && j->rx_jfc && j->jfr && !j->jfr->dead;
 }
 
 /* Its queues know that it uses them, or no longer does */

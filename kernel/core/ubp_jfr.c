@@ -138,7 +138,7 @@ enum ubp_take ubp_jfr_take_for(struct ubp_jfr *jfr, u32 bytes, struct ubp_rqe *r
 
 	ubp_lock_inner(&jfr->lock);
 	avail = (u16)(le32_to_cpu(smp_load_acquire(&jfr->rec->pi)) - jfr->ci);
-	if (!avail || avail > jfr->mask + 1) {
+	if (!avail || avail > jfr->mask + 1 || jfr->dead) {
 		ubp_unlock_inner(&jfr->lock);
 		return UBP_TAKE_NONE;
 	}

@@ -84,7 +84,8 @@ struct ubp_rqe {
 
 /**
  * struct ubp_jfr - receive queue
- * @lock: guards @ci, @limit and the index ring; inner lock
+ * @lock: guards @ci, @limit, @dead and the index ring; inner lock
+ * @dead: from before a reset: gives no receive any more
  * @users: jetties that receive from it
  * @jfc, @token, @user: of messages that name it as their target, see @flags
  */
@@ -105,6 +106,7 @@ struct ubp_jfr {
 	struct uboe_jfr_rec *rec;
 	void *home;
 	ubp_lock_t lock;
+	bool dead;
 	u32 ci;
 	u32 limit;
 };

@@ -66,7 +66,7 @@ static bool ubp_entity_reserved_ok(const struct uboe_entity_ctx *ctx)
 	for (i = 0; i < ARRAY_SIZE(ctx->rsvd); i++)
 		if (ctx->rsvd[i])
 			return false;
-	return !ctx->jetties;
+	return !ctx->jetties && !ctx->resets;
 }
 
 int ubp_entity_modify(struct ubp_dev *dev, u32 tag, const struct uboe_entity_ctx *ctx, u32 mask)
@@ -76,6 +76,8 @@ int ubp_entity_modify(struct ubp_dev *dev, u32 tag, const struct uboe_entity_ctx
 	switch (mask) {
 	case UBOE_EM_NPI:
 		return ubp_entity_set_npi(dev, le32_to_cpu(ctx->npi));
+	case UBOE_EM_RESET:
+		return ctx->npi ? -EINVAL : ubp_entity_reset(dev);
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -88,5 +90,6 @@ int ubp_entity_query(struct ubp_dev *dev, u32 tag, struct uboe_entity_ctx *ctx)
 	memset(ctx, 0, sizeof(*ctx));
 	ctx->npi = cpu_to_le32(dev->npi);
 	ctx->jetties = cpu_to_le32(dev->jetty.count);
+	ctx->resets = cpu_to_le32(dev->resets);
 	return 0;
 }

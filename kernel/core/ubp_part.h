@@ -45,6 +45,9 @@ u32 ubp_part_check(const struct ubp_dev *dev, const struct ubp_encap *e, const s
 
 struct uboe_entity_ctx;
 
+/* ubp_reset.c */
+int ubp_entity_reset(struct ubp_dev *dev);
+
 /* Mailbox */
 int ubp_entity_modify(struct ubp_dev *dev, u32 tag, const struct uboe_entity_ctx *ctx, u32 mask);
 int ubp_entity_query(struct ubp_dev *dev, u32 tag, struct uboe_entity_ctx *ctx);
