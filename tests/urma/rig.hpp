@@ -71,6 +71,7 @@ struct Shape {
 	bool jfc_inline = false;
 	bool jetty_token = true;
 	std::size_t memory = 1 << 20;
+	std::uint32_t id = 0; // of both jetties, 0: any
 };
 
 /// Takes completions out of a JFC, by polling.
