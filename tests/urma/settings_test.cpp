@@ -246,8 +246,9 @@ TEST(Settings, LockBufferRefusals)
 		cfg.jfs_cfg.jfc = jfc;
 		cfg.shared.jfr = jfr;
 		urma_jetty_t *j = urma_create_jetty(ctx, &cfg);
-		if (j)
+		if (j) {
 			EXPECT_EQ(urma_delete_jetty(j), URMA_SUCCESS);
+		}
 		return j ? 0 : errno;
 	};
 	EXPECT_EQ(create(8, 5, 80), 0);
