@@ -396,6 +396,9 @@ enum uboe_event_sub {
 	UBOE_EV_SUB_REQUEST = 6, /* the peer sent a request that cannot be served */
 	UBOE_EV_SUB_ESTABLISHED = 7,
 	UBOE_EV_SUB_LAST_WQE = 8, /* no receive will complete any more */
+	/* of UBOE_EV_ENTITY */
+	UBOE_EV_SUB_RESET = 1, /* it begins */
+	UBOE_EV_SUB_RESET_DONE = 2, /* all work is flushed */
 };
 
 #ifdef __cplusplus

@@ -35,6 +35,7 @@ enum uboe_mbox_obj {
 	UBOE_MBOX_SEG = 0x90, /* 128 */
 	UBOE_MBOX_TM = 0xa0, /* node of the traffic management, 128 */
 	UBOE_MBOX_LOCKBUF = 0xb0, /* 256 */
+	UBOE_MBOX_ENTITY = 0xc0, /* the function itself, 64; modify and query only */
 };
 
 #define UBOE_MBOX_CMD(obj, verb) ((obj) | (verb))
@@ -428,6 +429,34 @@ struct uboe_lockbuf_ctx {
 	__le32 rsvd[26];
 };
 
+/* Modify mask of an entity: one at a time */
+#define UBOE_EM_NPI 0x1u
+#define UBOE_EM_RESET 0x2u
+
+#define UBOE_NPI_ID 0x00ffffffu /* 1: the default partition; 0 is invalid */
+#define UBOE_NPI_LOW 0x01000000u /* low privilege */
+
+/**
+ * struct uboe_entity_ctx - the function itself; the tag is its number, 0 on a soft device
+ * @npi: network partition: UBOE_NPI_ID and UBOE_NPI_LOW (docs/decisions/0032). Set while
+ *	there is no jetty (-EBUSY); channels that RM jetties shared are closed
+ * @jetties: query: that exist
+ * @resets: query: since the device began
+ *
+ * UBOE_EM_RESET (docs/decisions/0033): jetties go to ERROR and flush their work, peers are
+ * told, JFRs and segments are reached by nobody any more. All of them can be destroyed,
+ * and new ones work at once. JFCs, groups, partition, lock buffers and traffic management
+ * stay. Asynchronous events: UBOE_EV_SUB_RESET, then one of each jetty, then
+ * UBOE_EV_SUB_RESET_DONE.
+ */
+struct uboe_entity_ctx {
+	__le32 npi;
+	__le32 jetties;
+	__le32 resets;
+	__le32 rsvd[13];
+};
+
+UBOE_ASSERT(sizeof(struct uboe_entity_ctx) == 64);
 UBOE_ASSERT(sizeof(struct uboe_tm_ctx) == 128);
 UBOE_ASSERT(sizeof(struct uboe_lockbuf_ctx) == 256);
 UBOE_ASSERT(sizeof(struct uboe_jetty_ctx) == 256);

@@ -156,6 +156,28 @@ typedef struct uboe_raw_wr {
  */
 urma_status_t uboe_post_raw(urma_jfs_t *jfs, uboe_raw_wr_t *wr, uboe_raw_wr_t **bad_wr);
 
+/*
+ * The device of a context, which all contexts at its EID share. A device of the kernel is
+ * its administrator's: URMA_EOPNOTSUPP.
+ *
+ * Partition: 1 to 0xffffff, 1 by default, and privilege. Devices talk to each other when
+ * they are in the same partition and not both of low privilege. Set while the device has no
+ * jetty and no JFS (EBUSY).
+ */
+#define UBOE_PARTITION_ID 0x00ffffffu
+#define UBOE_PARTITION_LOW 0x01000000u
+
+urma_status_t uboe_set_partition(urma_context_t *ctx, uint32_t partition);
+urma_status_t uboe_get_partition(urma_context_t *ctx, uint32_t *partition);
+
+/*
+ * Reset: jetties and JFSs of all contexts go to ERROR and flush their work, JFRs and
+ * segments cannot be used any more, peers are told. All can be deleted and made anew; JFCs go
+ * on. URMA_EVENT_ELR_ERR tells that it begins, URMA_EVENT_ELR_DONE that all work has
+ * completed.
+ */
+urma_status_t uboe_reset_device(urma_context_t *ctx);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,14 @@
 #ifndef UB_WIRE_H
 #define UB_WIRE_H
 
+/*
+ * Network partition identifier (draft, "Adaptation of NPI"): partition, and who has low
+ * privilege. In UPIH the bit is the profile's, the specification reserves it.
+ */
+#define UB_NPI_ID 0x00ffffffu /* 0: invalid */
+#define UB_NPI_LOW 0x01000000u
+#define UB_NPI_DEFAULT 1u
+
 #define UB_UDP_PORT 4792 /* IANA, draft "UDP Header" */
 
 /* Sizes of headers, bytes */

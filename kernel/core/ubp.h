@@ -200,6 +200,8 @@ enum ubp_stat {
 	UBP_D_TARGET_ACCESS, /* the receive's memory cannot be written */
 	UBP_D_TARGET_REQUEST, /* well-formed, not served: user data, poison, an offset */
 	UBP_D_TARGET_OVERFLOW, /* its JFC is full */
+	UBP_D_PARTITION, /* another one than ours, or 0 */
+	UBP_D_PRIVILEGE, /* low to low */
 	UBP_S_MAX,
 };
 
@@ -228,6 +230,7 @@ struct ubp_config {
 	u16 slice; /* packets per call of ubp_drive_id(), those that a Read brings included */
 	u8 retrans; /* UB_TPCM_RETRANS_* */
 	u32 caps; /* enum ub_cap */
+	u32 npi; /* UB_NPI_*: partition and privilege to begin with */
 };
 
 void ubp_config_defaults(struct ubp_config *cfg);
@@ -258,6 +261,7 @@ struct ubp_table {
 	void **top;
 	u32 max;
 	u32 leaves;
+	u32 count; /* objects; guarded by the command serialisation */
 };
 
 #define UBP_TABLE_LEAF 512u
@@ -279,6 +283,8 @@ struct ubp_dev {
 	struct ubp_tm *tm; /* traffic management, NULL while there is none */
 	struct ubp_lockbuf *lockbuf[2]; /* by UBOE_LOCKBUF_*; NULL: not set up */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
+	u32 npi; /* partition and privilege of the entity, UB_NPI_*; set by command */
+	u32 resets; /* guarded by the command serialisation */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
 	void *home;
 };
@@ -369,6 +375,7 @@ struct ubp_seg {
 	u32 pd;
 	u8 access;
 	u8 flags;
+	bool dead; /* from before a reset: no access any more */
 	ubp_ref_t users;
 	void *home;
 };

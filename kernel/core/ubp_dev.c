@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "ubp_lockbuf.h"
+#include "ubp_part.h"
 #include "ubp_tm.h"
 
 static const char *const ubp_stat_names[UBP_S_MAX] = {
@@ -60,6 +61,8 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_D_TARGET_ACCESS] = "drop_target_access",
 	[UBP_D_TARGET_REQUEST] = "drop_target_request",
 	[UBP_D_TARGET_OVERFLOW] = "drop_target_overflow",
+	[UBP_D_PARTITION] = "drop_partition",
+	[UBP_D_PRIVILEGE] = "drop_privilege",
 };
 
 const char *ubp_stat_name(u32 stat)
@@ -77,6 +80,7 @@ void ubp_config_defaults(struct ubp_config *cfg)
 	cfg->max_share = 4096;
 	cfg->max_jgrp = 1u << 17;
 	cfg->udp_port = UB_UDP_PORT;
+	cfg->npi = UB_NPI_DEFAULT;
 	cfg->hop_limit = 64;
 	cfg->verify_csum = true;
 	cfg->window = 512;
@@ -131,6 +135,7 @@ int ubp_table_add(struct ubp_dev *dev, struct ubp_table *t, u32 id, void *obj)
 	if (leaf[id % UBP_TABLE_LEAF])
 		return -EEXIST;
 	smp_store_release(&leaf[id % UBP_TABLE_LEAF], obj);
+	t->count++;
 	return 0;
 }
 
@@ -139,13 +144,14 @@ void ubp_table_del(struct ubp_table *t, u32 id)
 	void **leaf = (void **)t->top[id / UBP_TABLE_LEAF];
 
 	WRITE_ONCE(leaf[id % UBP_TABLE_LEAF], NULL);
+	t->count--;
 }
 
 static bool ubp_config_ok(const struct ubp_config *c)
 {
 	return c->window >= 64 && c->window <= 2048 && !(c->window & (c->window - 1)) &&
 	       c->budget && c->slice && c->ack_every && c->ack_every <= 64 && c->rto_min_us &&
-	       c->rto_max_us >= c->rto_min_us && c->hop_limit && c->udp_port;
+	       c->rto_max_us >= c->rto_min_us && c->hop_limit && c->udp_port && ubp_npi_ok(c->npi);
 }
 
 int ubp_dev_init(struct ubp_dev *dev)
@@ -155,6 +161,7 @@ int ubp_dev_init(struct ubp_dev *dev)
 	if (!ubp_config_ok(&dev->cfg))
 		return -EINVAL;
 	ubp_lock_init(&dev->share_lock);
+	dev->npi = dev->cfg.npi;
 	err = ubp_table_init(dev, &dev->jetty, dev->cfg.max_jetty);
 	if (!err)
 		err = ubp_table_init(dev, &dev->tp, dev->cfg.max_jetty);

@@ -4,19 +4,17 @@
 #define UBP_IPPROTO_UDP 17
 
 /*
- * Room for headers beside a payload of a full MTU: IPv6, UDP and ICRC, and the
- * longest chain that comes with one, a Send with immediate by UTP with identity
- * headers. On a reliable channel it is a Write with notify.
+ * Room for headers beside a payload of a full MTU: IPv6, UDP, ICRC and identity
+ * headers, and the longest chain that comes with one, a Write with notify. By UTP it
+ * is a Send with immediate.
  */
-#define UBP_OVERHEAD                                                                               \
+#define UBP_OVERHEAD (UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_MAX_HDR)
+#define UBP_UTP_OVERHEAD                                                                           \
 	(UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN +         \
 	 UB_BTAH_LEN + UB_UDETAH_LEN + UB_MTETAH_LEN + UB_OFSTETAH_LEN + UB_IMMETAH_LEN +          \
 	 UB_TVETAH_LEN)
-#define UBP_RTP_OVERHEAD                                                                           \
-	(UB_IPV6_LEN + UB_UDP_LEN + UB_ICRC_LEN + UB_TPH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN +       \
-	 UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
 
-static_assert(UBP_OVERHEAD >= UBP_RTP_OVERHEAD, "the longest chain");
+static_assert(UBP_OVERHEAD >= UBP_UTP_OVERHEAD, "the longest chain");
 static_assert(UBP_OVERHEAD + 1024 <= 1500, "Ethernet carries 1024");
 static_assert(UBP_OVERHEAD + 4096 <= 4500, "a small jumbo frame carries 4096");
 static_assert(UBP_OVERHEAD + 8192 <= 9000, "a jumbo frame carries 8192");

@@ -75,7 +75,7 @@ static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
 		j->jfr = NULL;
 		return ring && j->page && j->tx_jfc;
 	}
-	return ring && j->page && j->tx_jfc && j->rx_jfc && j->jfr;
+	return ring && j->page && j->tx_jfc && j->rx_jfc && j->jfr && !j->jfr->dead;
 }
 
 /* Its queues know that it uses them, or no longer does */
@@ -199,7 +199,7 @@ int ubp_jetty_destroy(struct ubp_dev *dev, u32 id)
 	ubp_tm_unbind(j);
 	ubp_unlock(&j->lock);
 	if (j->rm)
-		ubp_share_forget(dev, j, NULL);
+		ubp_share_forget(dev, j);
 	ubp_um_destroy(j);
 	ubp_jetty_use(j, -1);
 	ubp_lockbuf_part(j);

@@ -102,7 +102,7 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id)
 		return -EBUSY;
 	ubp_table_del(&dev->jfr, id);
 	if (jfr->jfc)
-		ubp_share_forget(dev, NULL, jfr);
+		ubp_share_forget(dev, jfr);
 	if (jfr->jfc)
 		jfr->jfc->users--;
 	dev->ops->free_later(dev, jfr);
@@ -145,6 +145,8 @@ static u32 ubp_jfr_posted(const struct ubp_jfr *jfr)
 {
 	u16 n = (u16)(le32_to_cpu(smp_load_acquire(&jfr->rec->pi)) - jfr->ci);
 
+	if (jfr->dead)
+		return 0;
 	return jfr->nback + (n > jfr->mask + 1 ? 0 : n);
 }
 

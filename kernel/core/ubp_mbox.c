@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Mailbox commands: the control contract of ub/uboe_mbox.h. */
 #include "ubp_lockbuf.h"
+#include "ubp_part.h"
 #include "ubp_tm.h"
 #include "ubp_tp.h"
 
@@ -79,6 +80,8 @@ UBP_MBOX_DESTROY(tm)
 UBP_MBOX_CREATE(lockbuf)
 UBP_MBOX_QUERY(lockbuf)
 UBP_MBOX_DESTROY(lockbuf)
+UBP_MBOX_MODIFY(entity)
+UBP_MBOX_QUERY(entity)
 
 #define UBP_ROW(name, modify)                                                                  \
 	{                                                                                        \
@@ -99,6 +102,9 @@ static const struct ubp_mbox_row ubp_mbox_rows[16] = {
 	[UBOE_MBOX_SEG >> 4] = UBP_ROW(seg, ubp_mbox_seg_modify),
 	[UBOE_MBOX_TM >> 4] = UBP_ROW(tm, ubp_mbox_tm_modify),
 	[UBOE_MBOX_LOCKBUF >> 4] = UBP_ROW(lockbuf, NULL),
+	/* it is there as long as the device is */
+	[UBOE_MBOX_ENTITY >> 4] = { sizeof(struct uboe_entity_ctx),
+				    { NULL, ubp_mbox_entity_modify, ubp_mbox_entity_query, NULL } },
 };
 
 int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,

@@ -90,7 +90,8 @@ struct ubp_rqe {
 
 /**
  * struct ubp_jfr - receive queue
- * @lock: guards @ci, @limit, @nback, @back and the index ring; inner lock
+ * @lock: guards @ci, @limit, @dead, @nback, @back and the index ring; inner lock
+ * @dead: from before a reset: gives no receive any more
  * @users: jetties that receive from it
  * @jfc, @token, @user: of messages that name it as their target, see @flags
  * @buf_shift: its RQEs are buffers of this size; 0: of any
@@ -114,6 +115,7 @@ struct ubp_jfr {
 	struct uboe_jfr_rec *rec;
 	void *home;
 	ubp_lock_t lock;
+	bool dead;
 	u32 ci;
 	u32 limit;
 	u32 buf_shift;

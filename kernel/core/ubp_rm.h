@@ -176,10 +176,12 @@ int ubp_share_destroy(struct ubp_tp *tp);
 struct ubp_tp *ubp_share_by_addr(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr);
 /* Somebody asks for a channel that is not there: let the home make one */
 bool ubp_share_want(struct ubp_dev *dev, const struct ubp_encap *e);
-/* A target goes: a Send that was half received will not be completed */
-void ubp_share_forget(struct ubp_dev *dev, const struct ubp_jetty *j, const struct ubp_jfr *jfr);
+/* A target, jetty or JFR, goes: a Send that was half received will not be completed */
+void ubp_share_forget(struct ubp_dev *dev, const void *target);
 /* All in progress failed: ready to be opened anew */
 void ubp_share_reset(struct ubp_tp *tp);
+/* Every shared channel; the peers are told */
+void ubp_share_close_all(struct ubp_dev *dev);
 
 /* ubp_rm_ini.c, as in ubp_tp.h; channel's lock held */
 void ubp_rm_submit(struct ubp_dev *dev, u32 tpn, struct ubp_rm_list *list);

@@ -104,7 +104,7 @@ static bool ubp_seg_allows(const struct ubp_seg *seg, u32 pd, u32 need, u64 va, 
 
 	bool ours = seg->pd == pd || (pd == UBP_PD_ENTITY && seg->flags & UBOE_SEG_NATIVE);
 
-	if (!ours || (seg->access & need) != need)
+	if (!ours || READ_ONCE(seg->dead) || (seg->access & need) != need)
 		return false;
 	return seg->flags & UBOE_SEG_IDENTITY || (off <= seg->len && len <= seg->len - off);
 }

@@ -158,7 +158,26 @@ void ubp_share_reset(struct ubp_tp *tp)
 	tp->state = UBP_TP_IDLE;
 }
 
-void ubp_share_forget(struct ubp_dev *dev, const struct ubp_jetty *j, const struct ubp_jfr *jfr)
+static void ubp_share_close(struct ubp_share *sh, const void *arg)
+{
+	struct ubp_tp *tp = sh->tp;
+
+	(void)arg;
+	if (tp->state == UBP_TP_IDLE)
+		return;
+	tp->now = tp->dev->ops->now(tp->dev);
+	ubp_tp_lost(tp);
+}
+
+static void ubp_share_drop_target(struct ubp_share *sh, const void *target)
+{
+	if (sh->rx_target.jetty == target || sh->rx_target.jfr == target)
+		ubp_rm_abandon(sh->tp);
+}
+
+/* @fn: called with the channel's lock held */
+static void ubp_share_each(struct ubp_dev *dev, void (*fn)(struct ubp_share *, const void *),
+			   const void *arg)
 {
 	u32 i;
 
@@ -171,10 +190,19 @@ void ubp_share_forget(struct ubp_dev *dev, const struct ubp_jetty *j, const stru
 		ubp_unlock(&dev->share_lock);
 		for (; sh; sh = sh->chain) {
 			ubp_lock(&sh->lock);
-			if (j ? sh->rx_target.jetty == j : sh->rx_target.jfr == jfr)
-				ubp_rm_abandon(sh->tp);
+			fn(sh, arg);
 			ubp_unlock(&sh->lock);
 		}
 		ubp_read_end();
 	}
+}
+
+void ubp_share_close_all(struct ubp_dev *dev)
+{
+	ubp_share_each(dev, ubp_share_close, NULL);
+}
+
+void ubp_share_forget(struct ubp_dev *dev, const void *target)
+{
+	ubp_share_each(dev, ubp_share_drop_target, target);
 }

@@ -6,7 +6,8 @@ static u32 ubp_target_jfr(struct ubp_dev *dev, u8 mode, u32 id, struct ubp_targe
 {
 	struct ubp_jfr *jfr = (struct ubp_jfr *)ubp_table_get(&dev->jfr, id);
 
-	if (!jfr || !(jfr->flags & (mode == UBOE_JETTY_UM ? UBOE_JFR_UM : UBOE_JFR_RM)))
+	if (!jfr || READ_ONCE(jfr->dead) ||
+	    !(jfr->flags & (mode == UBOE_JETTY_UM ? UBOE_JFR_UM : UBOE_JFR_RM)))
 		return UBP_D_NO_TARGET;
 	t->jfr = jfr;
 	t->has_token = jfr->flags & UBOE_JFR_TOKEN;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "ubp_part.h"
 #include "ubp_rm.h"
 #include "ubp_tm.h"
 
@@ -427,20 +428,6 @@ static bool ubp_rx_tp(struct ubp_dev *dev, const struct ubp_rxpkt *pkt, const st
 	return kept;
 }
 
-/*
- * Identity headers. A channel of ours joins one pair of entities, named by the
- * addresses (docs/wire.md, 3), in the default partition; who says otherwise means
- * somebody else.
- */
-static bool ubp_ident_ok(const struct ubp_encap *e, const u8 *p)
-{
-	u8 saddr[16], daddr[16];
-
-	ubp_encap_addr(e, saddr, daddr);
-	return !ubp_get_be24(p + 1) && !memcmp(p + UB_UPIH_LEN, saddr, 16) &&
-	       !memcmp(p + UB_UPIH_LEN + 16, daddr, 16);
-}
-
 bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 {
 	struct ubp_encap e;
@@ -462,9 +449,8 @@ bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 	p = pkt->data + e.hlen;
 	ubp_tph_parse(p, &t);
 	err = ubp_tph_check(&t, p, e.total - e.hlen - UB_ICRC_LEN);
-	if (!err && unlikely(t.hlen != UB_TPH_LEN) && ubp_tph_is_data(&t) &&
-	    !ubp_ident_ok(&e, p + UB_TPH_LEN))
-		err = UBP_D_TP_NLP;
+	if (!err && ubp_tph_is_data(&t))
+		err = ubp_part_check(dev, &e, &t, p + UB_TPH_LEN);
 	if (err)
 		goto drop;
 	ubp_stat(dev, UBP_S_RX_PACKETS);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Sender of a reliable channel: new packets, retransmission, acknowledgements. */
+#include "ubp_part.h"
 #include "ubp_tm.h"
 #include "ubp_tp.h"
 
@@ -96,7 +97,8 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 	struct ubp_txbuf buf;
 	struct ubp_tph t;
 	struct ubp_ta h;
-	u32 pad, len = 0;
+	u32 npi = READ_ONCE(tp->dev->npi);
+	u32 pad, len = ubp_part_len(npi);
 	bool data;
 	u8 *p;
 
@@ -104,7 +106,7 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 	data = ubp_ta_headers(tp, d, &h);
 	pad = -h.pld_len & 3;
 	if (likely(data))
-		len = ubp_ta_len(&h) + h.pld_len + pad;
+		len += ubp_ta_len(&h) + h.pld_len + pad;
 	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + len + UB_ICRC_LEN;
 	if (!ubp_tp_room(tp, &buf))
 		return UBP_NO_ROOM;
@@ -112,6 +114,7 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 		.op = UB_TP_RTP_DATA,
 		.last = data && d->flags & UBP_TXF_LAST,
 		.pad = (u8)pad,
+		.nlp = ubp_part_nlp(npi),
 		.ack = ask,
 		.fake = !data,
 		.src = tp->tpn,
@@ -119,7 +122,7 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 		.psn = psn,
 		.msn = d->msn,
 	};
-	p = ubp_tp_head(tp, &buf, &t);
+	p = ubp_part_build(ubp_tp_head(tp, &buf, &t), npi, &tp->path);
 	if (likely(data))
 		p += ubp_ta_build(p, &h);
 	if (h.pld_len && !ubp_ta_payload(tp, d, p, h.pld_len)) {

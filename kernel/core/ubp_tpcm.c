@@ -5,6 +5,7 @@
  * send data once a message proves that the peer has its numbers, and takes none
  * before: packets do not say which incarnation they are from.
  */
+#include "ubp_part.h"
 #include "ubp_rm.h"
 
 #define UBP_CM_FIRST_US 1000u
@@ -27,6 +28,7 @@ struct ubp_cm {
 	u32 psn;
 	u32 ljetty;
 	u32 rjetty;
+	u32 npi;
 	u32 mtu;
 	u32 window;
 	u8 retrans;
@@ -68,6 +70,7 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 	put_unaligned_be32(tp->snd_isn, b + UB_TPCM_O_PSN);
 	put_unaligned_be32(jetty, b + UB_TPCM_O_LJETTY);
 	put_unaligned_be32(tp->rmt_jetty, b + UB_TPCM_O_RJETTY);
+	put_unaligned_be32(READ_ONCE(tp->dev->npi), b + UB_TPCM_O_UPI);
 	memcpy(b + UB_TPCM_O_SEID, tp->path.laddr, 16);
 	memcpy(b + UB_TPCM_O_DEID, tp->path.raddr, 16);
 	b[UB_TPCM_O_MTU] = ubp_mtu_code(tp->offer_mtu);
@@ -156,6 +159,7 @@ static bool ubp_cm_parse(const u8 *b, u32 len, struct ubp_cm *m)
 	m->psn = get_unaligned_be32(b + UB_TPCM_O_PSN);
 	m->ljetty = get_unaligned_be32(b + UB_TPCM_O_LJETTY);
 	m->rjetty = get_unaligned_be32(b + UB_TPCM_O_RJETTY);
+	m->npi = get_unaligned_be32(b + UB_TPCM_O_UPI);
 	m->max_rd = get_unaligned_be16(b + UB_TPCM_O_MAX_RD);
 	m->exec_msn = get_unaligned_be32(b + UB_TPCM_O_RTO_BASE) & UB_PSN_MASK;
 	mtu = b[UB_TPCM_O_MTU];
@@ -300,6 +304,14 @@ static bool ubp_cm_is_shared(const struct ubp_cm *m)
 	return !m->ljetty && !m->rjetty;
 }
 
+/* What the message says must agree with what its packet says; 0: nothing */
+static u32 ubp_cm_partition(const struct ubp_dev *dev, const struct ubp_cm *m)
+{
+	if (!m->npi)
+		return 0;
+	return ubp_npi_ok(m->npi) ? ubp_part_may(READ_ONCE(dev->npi), m->npi) : UBP_D_PARTITION;
+}
+
 static struct ubp_tp *ubp_cm_find(struct ubp_dev *dev, const struct ubp_encap *e,
 				  const struct ubp_cm *m)
 {
@@ -316,9 +328,15 @@ void ubp_tpcm_rx(struct ubp_dev *dev, const struct ubp_encap *e, const u8 *body,
 {
 	struct ubp_tp *tp;
 	struct ubp_cm m;
+	u32 drop;
 
 	if (!ubp_cm_parse(body, len, &m)) {
 		ubp_stat(dev, UBP_D_TPCM);
+		return;
+	}
+	drop = ubp_cm_partition(dev, &m);
+	if (drop) {
+		ubp_stat(dev, drop);
 		return;
 	}
 	tp = ubp_cm_find(dev, e, &m);

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Unreliable transport: single packets, no PSN. Carries the channel set-up and UM. */
+#include "ubp_part.h"
 #include "ubp_target.h"
 #include "ubp_tp.h"
 
 bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h, struct ubp_utp *u)
 {
-	u32 elen = ubp_encap_len(path), pad = -h->pld_len & 3;
-	struct ubp_tph t = { .op = UB_TP_UTP_DATA, .last = true, .pad = (u8)pad };
+	u32 elen = ubp_encap_len(path), pad = -h->pld_len & 3, npi = READ_ONCE(dev->npi);
+	struct ubp_tph t = {
+		.op = UB_TP_UTP_DATA,
+		.last = true,
+		.pad = (u8)pad,
+		.nlp = ubp_part_nlp(npi),
+	};
 	u8 *p;
 
 	u->len = h->pld_len;
-	u->buf.len = elen + UB_TPH_LEN + ubp_ta_len(h) + u->len + pad + UB_ICRC_LEN;
+	u->buf.len =
+		elen + UB_TPH_LEN + ubp_part_len(npi) + ubp_ta_len(h) + u->len + pad + UB_ICRC_LEN;
 	if (!dev->ops->tx_alloc(dev, path, u->buf.len, &u->buf))
 		return false;
 	h->ssn = ++dev->utp_ssn;
@@ -18,7 +25,7 @@ bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h,
 	ubp_encap_fill(path, UBP_ECN_NOT_ECT, p, u->buf.len);
 	p += elen;
 	ubp_tph_build(p, &t);
-	p += UB_TPH_LEN;
+	p = ubp_part_build(p + UB_TPH_LEN, npi, path);
 	u->pld = p + ubp_ta_build(p, h);
 	return true;
 }

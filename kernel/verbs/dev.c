@@ -66,6 +66,7 @@ static const struct ib_device_ops uboe_ops = {
 	.destroy_cq = uboe_destroy_cq,
 	.destroy_qp = uboe_destroy_qp,
 	.destroy_srq = uboe_destroy_srq,
+	.device_group = &uboe_entity_group,
 	.disassociate_ucontext = uboe_disassociate_ucontext,
 	.enable_driver = uboe_enable_driver,
 	.fill_res_qp_entry = uboe_fill_res_qp,

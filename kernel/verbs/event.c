@@ -155,6 +155,11 @@ void uboe_event(struct ubp_dev *dev, u32 type, u32 sub, u32 num)
 	case UBOE_EV_JFR_LIMIT:
 		uboe_srq_limit(ud, num);
 		break;
+	case UBOE_EV_ENTITY:
+		/* Each QP hears of it by QP_FATAL; a program without any, by this */
+		if (sub == UBOE_EV_SUB_RESET_DONE)
+			uboe_dev_event(ud, IB_EVENT_CLIENT_REREGISTER);
+		break;
 	default: /* a lost channel is told by completions, as verbs has it */
 		break;
 	}

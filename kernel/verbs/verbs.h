@@ -207,6 +207,9 @@ int uboe_udata_in(struct ib_udata *udata, void *req, size_t min_len, size_t len)
 int uboe_udata_none(struct ib_udata *udata);
 int uboe_udata_out(struct ib_udata *udata, void *resp, size_t len);
 
+/* entity.c */
+extern const struct attribute_group uboe_entity_group;
+
 /* event.c */
 struct uboe_ref *uboe_ref_new(void *obj);
 struct uboe_ref *uboe_ref_get(struct xarray *xa, u32 id);

@@ -180,6 +180,11 @@ struct Endpoint::Ops {
 	{
 		u32 object = UBOE_MBOX_JETTY;
 
+		if (type == UBOE_EV_ENTITY) {
+			for (Sink *s : home(d)->watchers_)
+				s->event(type, sub, num);
+			return;
+		}
 		if (type == UBOE_EV_JFR_LIMIT || (type == UBOE_EV_JETTY && sub == UBOE_EV_SUB_JFR))
 			object = UBOE_MBOX_JFR;
 		else if (type == UBOE_EV_JETTY && sub == UBOE_EV_SUB_JFC)
@@ -370,6 +375,20 @@ int Endpoint::command(u32 object, u32 verb, u32 id, const void *in, u32 in_len, 
 	}
 	end_section();
 	return err;
+}
+
+void Endpoint::watch(Sink *sink)
+{
+	const Lock hold(lock_);
+
+	watchers_.insert(sink);
+}
+
+void Endpoint::unwatch(Sink *sink)
+{
+	const Lock hold(lock_);
+
+	watchers_.erase(sink);
 }
 
 Sink *Endpoint::sink_of(u32 object, u32 id) const

@@ -36,7 +36,8 @@ class Sink {
 public:
 	/// The armed JFC @p jfc has a completion.
 	virtual void completion(u32 jfc) = 0;
-	/// enum uboe_event, enum uboe_event_sub, and the object's number.
+	/// enum uboe_event, enum uboe_event_sub, and the object's number; events of the
+	/// entity go to all who watch() it.
 	virtual void event(u32 type, u32 sub, u32 number) = 0;
 
 protected:
@@ -88,6 +89,9 @@ public:
 	/// lives as long as the endpoint. 0 or an errno.
 	int channel_to(const Address &peer, u32 &channel);
 
+	void watch(Sink *sink);
+	void unwatch(Sink *sink);
+
 	/// A send queue's doorbell rang and the device asked for a kick.
 	void kick(u32 jetty);
 	/// Does what there is to do, unless another thread is at it. For pollers.
@@ -136,6 +140,7 @@ private:
 	bool dev_up_ = false;
 	std::vector<u64> stats_;
 	std::unordered_map<u64, Sink *> sinks_; // by object << 32 | id
+	std::set<Sink *> watchers_; // one of each context
 	std::set<std::pair<u64, ubp_tp *>> timers_;
 	std::set<std::pair<u64, u32>> jfc_timers_; // moderated events, by JFC
 	std::vector<u32> later_; // jetties whose engines go on

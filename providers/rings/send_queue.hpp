@@ -71,14 +71,19 @@ inline int send_geometry(u32 wr, u32 sge, u32 inline_bytes, u32 ops, u32 device_
 
 enum class Order { posting, any };
 
+/// What the page's DirectWQE window is: nothing, a short cut beside the ring, or the only
+/// way in. Then the jetty has a place in a lock buffer (docs/decisions/0023): the ring is
+/// only ours, requests are published one by one, each with a KICK.
+enum class Window { none, beside, only };
+
 class SendQueue {
 public:
 	/// @p ring: g.depth zeroed blocks; @p page: the jetty page, zeroed.
 	/// valid() is false when memory was short.
-	SendQueue(const SendGeometry &g, void *ring, void *page, bool use_dwqe, bool signal_all,
+	SendQueue(const SendGeometry &g, void *ring, void *page, Window window, bool signal_all,
 		  bool locked = true, Order order = Order::posting)
 		: ring_(ring, g.depth), page_(static_cast<std::byte *>(page)), max_sge_(g.sge),
-		  max_inline_(g.inline_bytes), dwqe_(use_dwqe), signal_all_(signal_all),
+		  max_inline_(g.inline_bytes), window_(window), signal_all_(signal_all),
 		  any_order_(order == Order::any),
 		  sent_(any_order_ ? std::min(4 * g.depth, entry_numbers) : g.depth), lock_(locked)
 	{
@@ -91,6 +96,8 @@ public:
 	u32 depth() const { return ring_.depth(); }
 	u32 max_inline() const { return max_inline_; }
 	u32 max_sge() const { return max_sge_; }
+	/// Each request is published, and the device kicked, before the next is appended.
+	bool one_by_one() const { return window_ == Window::only; }
 	void set_remote(u32 jetty) { params_.remote_jetty = jetty & 0xfffffu; }
 	/// What the peer's jetty wants to see with each message.
 	void set_remote_token(u32 token)
@@ -107,8 +114,8 @@ public:
 		batch_ends_.clear();
 	}
 
-	/// Appends a request with SGEs. 0, EINVAL, or ENOMEM when the ring is full;
-	/// nothing changes on error.
+	/// Appends a request with SGEs. 0, EINVAL, or ENOMEM when the ring is full, or the
+	/// window is the only way in and not free; nothing changes on error.
 	template <class S> int append(const WorkRequest &wr, std::span<const S> sges)
 	{
 		SqeShape shape;
@@ -164,7 +171,12 @@ public:
 		if (cur_ == old)
 			return false;
 		pi_.store(cur_, std::memory_order_release);
-		if (dwqe_ && batch_ == 1 && cur_ - old <= UBOE_DWQE_MAX_BB &&
+		if (window_ == Window::only) {
+			direct(old, cur_ - old);
+			batch_ = 0;
+			return true;
+		}
+		if (window_ == Window::beside && batch_ == 1 && cur_ - old <= UBOE_DWQE_MAX_BB &&
 		    old == ci_.load(std::memory_order_relaxed))
 			direct(old, cur_ - old);
 		store_release(word(UBOE_JPAGE_DB), cur_);
@@ -211,7 +223,8 @@ public:
 	{
 		pi_.store(start, std::memory_order_relaxed);
 		ci_.store(start, std::memory_order_relaxed);
-		store_release(word(UBOE_JPAGE_DB), start);
+		if (window_ != Window::only)
+			store_release(word(UBOE_JPAGE_DB), start);
 		for (SentWr &r : sent_.span())
 			r = {};
 		in_progress_.store(0, std::memory_order_relaxed);
@@ -272,7 +285,11 @@ private:
 		const u32 free_from = any_order_ ? load_acquire(word(UBOE_JPAGE_CI)) :
 						   ci_.load(std::memory_order_acquire);
 
+		if (window_ == Window::only && blocks > UBOE_DWQE_MAX_BB)
+			return EINVAL;
 		if (blocks > ring_.depth() - (cur_ - free_from))
+			return ENOMEM;
+		if (window_ == Window::only && cur_ != load_acquire(word(UBOE_JPAGE_DWQE_TAKEN)))
 			return ENOMEM;
 		if (any_order_ && !skip_taken(blocks))
 			return ENOMEM;
@@ -333,7 +350,7 @@ private:
 	SqeParams params_;
 	const u32 max_sge_;
 	const u32 max_inline_;
-	const bool dwqe_;
+	const Window window_;
 	const bool signal_all_;
 	const bool any_order_;
 	Array<SentWr> sent_; // by ring index, valid at a request's last block; blocks 0: free

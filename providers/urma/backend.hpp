@@ -13,6 +13,7 @@
 #include <ub/uboe_mbox.h>
 
 #include "rings/base.hpp"
+#include "rings/send_queue.hpp"
 #include "inproc/address.hpp"
 
 namespace uboe::urma {
@@ -26,6 +27,8 @@ enum class DeviceEvent {
 	port_up,
 	port_down,
 	addresses, // it has got or lost one
+	reset_began, // all that there is on it fails
+	reset_done, // and has failed: it can be made anew
 };
 
 /// What happens, at any time and in any thread. The callee must not call the
@@ -88,7 +91,7 @@ struct SendRing {
 	u32 id = 0;
 	void *ring = nullptr;
 	void *page = nullptr; // jetty page of ub/uboe_io.h
-	bool dwqe = false; // the device looks at the page's DirectWQE window
+	Window window = Window::none; // the page's DirectWQE window
 };
 
 struct SegmentSpec {
@@ -126,6 +129,9 @@ public:
 	virtual int limit_jfr(u32 id, u32 limit) = 0;
 	virtual void destroy_jfr(const ReceiveRing &r) = 0;
 
+	/// Base blocks of this jetty's place in a lock buffer; 0: it has a ring. A jetty with
+	/// a place is RC, of that depth, and its elements have UBOE_DWQE_MAX_BB at most.
+	virtual u32 locked_depth(u32 /*id*/) { return 0; }
 	/// RC: a jetty that takes receives and is bound to nobody. Others do nothing until
 	/// start(). ENOSPC also when the group is full.
 	virtual int create_jetty(const JettySpec &spec, SendRing &out) = 0;
@@ -150,6 +156,12 @@ public:
 	virtual int create_group(const GroupSpec &, u32 & /*id*/) { return EOPNOTSUPP; }
 	/// Without members.
 	virtual void destroy_group(u32 /*id*/) {}
+
+	/// Partition and privilege of the entity, UBOE_NPI_*; EBUSY while it has jetties.
+	virtual int set_partition(u32 /*npi*/) { return EOPNOTSUPP; }
+	virtual int partition(u32 & /*npi*/) { return EOPNOTSUPP; }
+	/// Reset of the function, for all its users.
+	virtual int reset_function() { return EOPNOTSUPP; }
 
 	virtual int reserve_token_id(u32 &id) = 0;
 	virtual void release_token_id(u32 id) = 0;

@@ -77,6 +77,12 @@ void Context::completed(u32 number)
 void Context::happened(u32 type, u32 sub, u32 number)
 {
 	urma_async_event_t e{};
+
+	if (type == UBOE_EV_ENTITY) {
+		changed(sub == UBOE_EV_SUB_RESET ? DeviceEvent::reset_began :
+						   DeviceEvent::reset_done);
+		return;
+	}
 	const std::lock_guard hold(events);
 
 	e.urma_ctx = this;
@@ -125,7 +131,8 @@ void Context::report(const urma_async_event_t &e)
 void Context::changed(DeviceEvent event)
 {
 	constexpr urma_async_event_type_t types[] = {URMA_EVENT_DEV_FATAL, URMA_EVENT_PORT_ACTIVE,
-						     URMA_EVENT_PORT_DOWN, URMA_EVENT_EID_CHANGE};
+						     URMA_EVENT_PORT_DOWN, URMA_EVENT_EID_CHANGE,
+						     URMA_EVENT_ELR_ERR,   URMA_EVENT_ELR_DONE};
 	urma_async_event_t e{};
 	const std::lock_guard hold(events);
 

@@ -14,7 +14,7 @@
 
 #include "backend.hpp"
 #include "inproc/endpoint.hpp"
-#include "log.hpp"
+#include "inproc_settings.hpp"
 
 namespace uboe::urma {
 
@@ -27,28 +27,6 @@ constexpr u8 rc_table_shift = 6; // 64 entries: twice as many as a peer may have
 u64 timeout_ns(u8 err_timeout)
 {
 	return err_timeout ? (u64{4096} << err_timeout) * 8 * 4 : 0;
-}
-
-struct Settings {
-	u32 dwqe = 0; // 1: elements go through the DirectWQE window, too
-	u32 jetty_mbps = 0; // limit of each jetty, 0: none
-};
-
-/// False when the variable is there and is no number from @p least to @p most.
-bool from_environment(const char *name, u32 least, u32 most, u32 &value)
-{
-	const char *text = std::getenv(name);
-	char *end = nullptr;
-
-	if (!text || !*text)
-		return true;
-	const unsigned long n = std::strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || n < least || n > most) {
-		URMA_FAILED(EINVAL, "%s=%s: a number from %u to %u", name, text, least, most);
-		return false;
-	}
-	value = static_cast<u32>(n);
-	return true;
 }
 
 u64 bus(const void *p)
@@ -86,11 +64,13 @@ bool is_mapped(const void *p, u64 length)
 class InprocBackend final : public Backend, private inproc::Sink {
 public:
 	InprocBackend(std::shared_ptr<inproc::Endpoint> device, Listener &listener,
-		      const Settings &settings)
+		      const InprocSettings &settings)
 		: device_(std::move(device)), listener_(listener), domain_(device_->new_domain()),
 		  settings_(settings)
 	{
+		device_->watch(this);
 	}
+	~InprocBackend() override { device_->unwatch(this); }
 
 	int create_jfc(u32 depth, CompletionRing &out) override { return make_jfc(depth, 0, out); }
 
@@ -162,13 +142,23 @@ public:
 			return err;
 		out.ring = ring_alloc(std::size_t{UBOE_BB} * spec.depth);
 		out.page = ring_alloc(UBOE_JPAGE_SOFT_STRIDE);
-		out.dwqe = settings_.dwqe && spec.mode == UBOE_JETTY_RC;
+		if (Place place; find_place(out.id, place))
+			out.window = Window::only;
+		else if (settings_.dwqe && spec.mode == UBOE_JETTY_RC)
+			out.window = Window::beside;
 		int err = out.ring && out.page ? 0 : ENOMEM;
 		if (!err)
 			err = make(spec, out);
 		if (err)
 			free_jetty(out);
 		return err;
+	}
+
+	u32 locked_depth(u32 id) override
+	{
+		Place place;
+
+		return find_place(id, place) ? place.depth : 0;
 	}
 
 	int connect(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty) override
@@ -284,6 +274,28 @@ public:
 		device_->groups.give(id);
 	}
 
+	int set_partition(u32 npi) override
+	{
+		uboe_entity_ctx ctx{};
+
+		ctx.npi = npi;
+		return device_->modify(UBOE_MBOX_ENTITY, 0, ctx, UBOE_EM_NPI);
+	}
+
+	int partition(u32 &npi) override
+	{
+		uboe_entity_ctx ctx{};
+		const int err = device_->query(UBOE_MBOX_ENTITY, 0, ctx);
+
+		npi = ctx.npi;
+		return err;
+	}
+
+	int reset_function() override
+	{
+		return device_->modify(UBOE_MBOX_ENTITY, 0, uboe_entity_ctx{}, UBOE_EM_RESET);
+	}
+
 	int reserve_token_id(u32 &id) override
 	{
 		const auto n = device_->segments.take();
@@ -338,6 +350,27 @@ private:
 	void event(u32 type, u32 sub, u32 number) override
 	{
 		listener_.happened(type, sub, number);
+	}
+
+	struct Place {
+		u32 block = 0;
+		u32 depth = 0;
+	};
+
+	/// The formula of struct uboe_lockbuf_ctx
+	bool find_place(u32 id, Place &place)
+	{
+		for (u32 tag : {UBOE_LOCKBUF_WQE, UBOE_LOCKBUF_STARS}) {
+			uboe_lockbuf_ctx b{};
+
+			if (device_->query(UBOE_MBOX_LOCKBUF, tag, b) || !(b.fe_enable & 1) ||
+			    id < b.start_jetty || id > b.end_jetty)
+				continue;
+			place.depth = 1u << b.bb_shift;
+			place.block = b.fe_start[0] + (id - b.start_jetty) * place.depth;
+			return true;
+		}
+		return false;
 	}
 
 	static int number(inproc::Ids &ids, u32 wanted, u32 &out)
@@ -399,9 +432,11 @@ private:
 		ctx.flags = static_cast<u8>(
 			(spec.send_only ? UBOE_JETTY_SEND_ONLY : UBOE_JETTY_SHARED_JFR) |
 			UBOE_JETTY_NATIVE | (spec.has_token ? UBOE_JETTY_TOKEN : 0) |
-			(r.dwqe ? UBOE_JETTY_DWQE : 0));
+			window_flag(r.window));
 		ctx.pd = domain_;
 		ctx.sq_base = bus(r.ring);
+		if (Place place; r.window == Window::only && find_place(r.id, place))
+			ctx.sq_base = place.block;
 		ctx.page = bus(r.page);
 		ctx.tx_jfcn = spec.send_jfc;
 		ctx.rx_jfcn = spec.receive_jfc;
@@ -437,6 +472,13 @@ private:
 		if (fd >= 0)
 			close(fd);
 		return fd >= 0;
+	}
+
+	static u32 window_flag(Window w)
+	{
+		return w == Window::only   ? UBOE_JETTY_LOCKBUF :
+		       w == Window::beside ? UBOE_JETTY_DWQE :
+					     0;
 	}
 
 	/// Traffic management: what the jetty sends.
@@ -498,7 +540,7 @@ private:
 	const std::shared_ptr<inproc::Endpoint> device_;
 	Listener &listener_;
 	const u32 domain_;
-	const Settings settings_;
+	const InprocSettings settings_;
 };
 
 } // namespace
@@ -511,13 +553,13 @@ u32 inproc_max_cas()
 int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out)
 {
 	std::shared_ptr<inproc::Endpoint> device;
-	Settings settings;
+	InprocSettings settings;
 
-	if (!from_environment("URMA_INPROC_DWQE", 0, 1, settings.dwqe) ||
-	    !from_environment("URMA_INPROC_JETTY_MBPS", 1, UBOE_TM_MAX_KBPS / 1000,
-			      settings.jetty_mbps))
+	if (!settings.read())
 		return EINVAL;
 	if (int err = inproc::Endpoint::get(address, device))
+		return err;
+	if (int err = settings.apply(*device))
 		return err;
 	out = std::make_unique<InprocBackend>(std::move(device), listener, settings);
 	return 0;

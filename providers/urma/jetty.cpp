@@ -99,7 +99,9 @@ urma_jetty_t *create(Context &c, urma_jetty_cfg_t cfg)
 	SendRing ring;
 	Child child(c);
 
-	if (!shape_send_side(cfg.jfs_cfg, g))
+	const u32 place = cfg.id ? c.backend->locked_depth(cfg.id) : 0;
+
+	if (place ? !shape_locked_side(cfg.jfs_cfg, place, g) : !shape_send_side(cfg.jfs_cfg, g))
 		return nullptr;
 	const JettySpec spec = jetty_spec(cfg, g);
 

@@ -318,6 +318,8 @@ private:
 		switch (event) {
 		case Event::cq_error:
 			return listener_.happened(UBOE_EV_JETTY, UBOE_EV_SUB_JFC, number);
+		case Event::qp_fatal:
+			return listener_.happened(UBOE_EV_JETTY, UBOE_EV_SUB_JFS, number);
 		case Event::qp_request:
 			return listener_.happened(UBOE_EV_JETTY, UBOE_EV_SUB_REQUEST, number);
 		case Event::qp_access:
@@ -330,6 +332,8 @@ private:
 			return listener_.changed(DeviceEvent::port_up);
 		case Event::port_error:
 			return listener_.changed(DeviceEvent::port_down);
+		case Event::client_reregister:
+			return listener_.changed(DeviceEvent::reset_done);
 		case Event::gid_change:
 			return listener_.changed(DeviceEvent::addresses);
 		}

@@ -259,6 +259,12 @@ int append(Sender &j, const urma_jfs_wr_t &from, const char *&why)
 		[](const urma_sge_t &s) { return s.len; });
 }
 
+/// With a lock buffer: what was appended has to leave before the next is. 0 or an errno
+int push(Sender &j)
+{
+	return j.queue.one_by_one() && j.queue.publish() ? j.context.backend->kick(j.memory.id) : 0;
+}
+
 urma_status_t post(Sender &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
 {
 	urma_status_t status = URMA_SUCCESS;
@@ -277,6 +283,7 @@ urma_status_t post(Sender &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
 						     err == ENOMEM ? "the queue is full" : why);
 				break;
 			}
+			push(j); // when the device is gone, its state tells
 		}
 		kick = j.queue.publish();
 	}

@@ -9,7 +9,7 @@ namespace uboe::urma {
 Sender::Sender(Context &c, const urma_jfs_cfg_t &cfg, const JettySpec &js, const SendGeometry &g,
 	       const SendRing &ring, void *h)
 	: context(c), handle(h), send_jfc(static_cast<Jfc &>(*cfg.jfc)), spec(js), memory(ring),
-	  queue(g, ring.ring, ring.page, ring.dwqe, false, !cfg.flag.bs.lock_free,
+	  queue(g, ring.ring, ring.page, ring.window, false, !cfg.flag.bs.lock_free,
 		js.mode == UBOE_JETTY_RM ? Order::any : Order::posting)
 {
 	spec.id = ring.id;
@@ -95,6 +95,28 @@ bool check_send_side(const Context &c, const urma_jfs_cfg_t &s, bool raw)
 	else
 		return (raw ? s.trans_mode == raw_mode : check_mode(s.trans_mode)) &&
 		       check_order(s);
+	return false;
+}
+
+bool shape_locked_side(urma_jfs_cfg_t &cfg, u32 blocks, SendGeometry &g)
+{
+	constexpr u32 room = UBOE_DWQE_MAX_BB * UBOE_BB - UBOE_SQE_CTRL;
+
+	if (cfg.trans_mode != URMA_TM_RC)
+		URMA_FAILED(EINVAL, "id: a place in the lock buffer, which is for RC");
+	else if (cfg.depth > blocks / UBOE_DWQE_MAX_BB)
+		URMA_FAILED(EINVAL, "jfs_cfg.depth %u: its place in the lock buffer has %u",
+			    cfg.depth, blocks / UBOE_DWQE_MAX_BB);
+	else if (cfg.max_sge > room / UBOE_SGE_SIZE || cfg.max_inline_data > room)
+		URMA_FAILED(EINVAL, "jfs_cfg: max_sge %u, max_inline_data %u with a lock buffer",
+			    room / UBOE_SGE_SIZE, room);
+	else {
+		g = {blocks, blocks / UBOE_DWQE_MAX_BB, room / UBOE_SGE_SIZE, room};
+		cfg.flag.bs.order_type = row_of(cfg.trans_mode).order;
+		cfg.max_sge = static_cast<u8>(g.sge);
+		cfg.max_inline_data = g.inline_bytes;
+		return true;
+	}
 	return false;
 }
 

@@ -28,6 +28,8 @@ bool check_send_side(const Context &c, const urma_jfs_cfg_t &s, bool raw = false
 /// Fills in what zero and the default stand for; room for @p cfg. False after a
 /// message.
 bool shape_send_side(urma_jfs_cfg_t &cfg, SendGeometry &g);
+/// The same for a jetty with a place of @p blocks in a lock buffer.
+bool shape_locked_side(urma_jfs_cfg_t &cfg, u32 blocks, SendGeometry &g);
 
 /// What the device needs to know of the send side.
 JettySpec spec_of(const urma_jfs_cfg_t &cfg, const SendGeometry &g);

@@ -90,6 +90,7 @@ bool EventReader::read_async()
 		case Event::device_fatal:
 		case Event::port_active:
 		case Event::port_error:
+		case Event::client_reregister:
 		case Event::gid_change:
 			sink_.happened(event, 0);
 			break;

@@ -15,12 +15,14 @@ namespace uboe::uverbs {
 /// enum ib_event_type of the kernel, which no public header has
 enum class Event : u32 {
 	cq_error = 0,
+	qp_fatal = 1,
 	qp_request = 2,
 	qp_access = 3,
 	device_fatal = 8,
 	port_active = 9,
 	port_error = 10,
 	srq_limit = 15,
+	client_reregister = 17, // the device has been reset
 	gid_change = 18,
 };
 

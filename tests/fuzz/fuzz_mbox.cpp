@@ -111,6 +111,13 @@ struct bench {
 			set(b, c);
 			break;
 		}
+		case UBOE_MBOX_ENTITY: {
+			uboe_entity_ctx c{};
+
+			c.npi = tag;
+			set(b, c);
+			break;
+		}
 		case UBOE_MBOX_TM: {
 			uboe_tm_ctx c{};
 
@@ -140,7 +147,14 @@ struct bench {
 			tag = in.u32();
 		if (what & 0x40)
 			cmd = in.u16();
-		ctx = context(obj, tag);
+		if ((cmd & 0xf0) == UBOE_MBOX_ENTITY) { /* the rest keep the wrong context */
+			obj = UBOE_MBOX_ENTITY;
+			verb = cmd & 15;
+			ctx = context(obj, tag & 7);
+			tag = what & 0x20 ? tag : 0;
+		} else {
+			ctx = context(obj, tag);
+		}
 		for (unsigned n = how >> 5; n; n--) {
 			std::uint8_t at = in.u8();
 

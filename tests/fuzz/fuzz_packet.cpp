@@ -2,7 +2,8 @@
 /*
  * Hostile packets to a device with an open channel that has work in progress.
  *
- * Input: one byte of options, then packets: a byte of what to put right (so that
+ * Input: one byte of options (among them: a partition of their own, identity headers
+ * that are right where there are some), then packets: a byte of what to put right (so that
  * the checks of deeper layers are reached), a length, and that many bytes.
  */
 #include "fuzz.hpp"
@@ -22,7 +23,7 @@ enum fix : std::uint8_t {
 	CARRY = 0x80, /* and the answers through */
 };
 
-rig::bytes enclose(rig::bytes body, rig::end &to, rig::end &from, std::uint8_t what)
+rig::bytes enclose(rig::bytes body, rig::end &to, rig::end &from, std::uint8_t what, bool ident)
 {
 	ubp_tp *tp = to.tp();
 
@@ -42,6 +43,12 @@ rig::bytes enclose(rig::bytes body, rig::end &to, rig::end &from, std::uint8_t w
 		put_unaligned_be16(static_cast<u16>(tp->rsp.exp_ssn + (body[19] & 1)), &body[18]);
 	}
 	ubp_path path = from.tp()->path;
+	if ((body[1] & UB_TPH_NLP) == UB_NLP_IDENT && ident &&
+	    body.size() >= UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN) {
+		put_unaligned_be32(to.h.dev()->npi, &body[UB_TPH_LEN]);
+		std::memcpy(&body[UB_TPH_LEN + UB_UPIH_LEN], path.laddr, 16);
+		std::memcpy(&body[UB_TPH_LEN + UB_UPIH_LEN + 16], path.raddr, 16);
+	}
 	std::size_t h = ubp_encap_len(&path);
 	rig::bytes p(h + body.size() + UB_ICRC_LEN);
 
@@ -87,7 +94,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 {
 	input in(data, size);
 	std::uint8_t options = in.u8();
-	rig::pair w(options & 1, config(), {}, 16384);
+	ubp_config cfg = config();
+
+	if (options & 0x10)
+		cfg.npi = 0xabcdef; /* identity headers in all that the ends send */
+	rig::pair w(options & 1, cfg, {}, 16384);
 
 	if (options & 2)
 		w.b.h.forced = { 7, 0xfffffe };
@@ -103,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 		rig::end &to = what & TO_A ? w.a : w.b, &from = what & TO_A ? w.b : w.a;
 
 		if (what & OUTER)
-			p = enclose(std::move(p), to, from, what);
+			p = enclose(std::move(p), to, from, what, options & 0x20);
 		else if (what & SEAL && p.size() > 52)
 			rig::seal(p);
 		to.h.receive(std::move(p));

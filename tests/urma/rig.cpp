@@ -119,6 +119,7 @@ End::End(unsigned end, const Shape &shape)
 	cfg.jfs_cfg.err_timeout = shape.err_timeout;
 	cfg.jfs_cfg.jfc = jfc;
 	cfg.shared.jfr = jfr;
+	cfg.id = shape.id;
 	jetty = urma_create_jetty(ctx, &cfg);
 	EXPECT_NE(jetty, nullptr) << std::strerror(errno);
 	memory = std::make_unique<Memory>(

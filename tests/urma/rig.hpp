@@ -72,6 +72,7 @@ struct Shape {
 	bool jetty_token = true;
 	std::uint32_t buffer = 0; // receives are buffers of so many bytes
 	std::size_t memory = 1 << 20;
+	std::uint32_t id = 0; // of both jetties, 0: any
 };
 
 /// Takes completions out of a JFC, by polling.

@@ -103,7 +103,8 @@ struct Qp {
 	Qp(Context &c, ArenaBlock &&sq_block, ArenaBlock &&page_block, const SendGeometry &g,
 	   bool signal_all)
 		: ctx(c), sq_mem(std::move(sq_block)), page(std::move(page_block)),
-		  sq(g, sq_mem.data(), page.data(), c.caps.flags & UBOE_CTX_DWQE, signal_all)
+		  sq(g, sq_mem.data(), page.data(),
+		     c.caps.flags & UBOE_CTX_DWQE ? Window::beside : Window::none, signal_all)
 	{
 	}
 

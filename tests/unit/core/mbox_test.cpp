@@ -132,7 +132,7 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		bool known = obj == UBOE_MBOX_JETTY || obj == UBOE_MBOX_RCT ||
 			     obj == UBOE_MBOX_JFC || obj == UBOE_MBOX_JFR || obj == UBOE_MBOX_TP ||
 			     obj == UBOE_MBOX_SEG || obj == UBOE_MBOX_JGRP || obj == UBOE_MBOX_TM ||
-			     obj == UBOE_MBOX_LOCKBUF;
+			     obj == UBOE_MBOX_LOCKBUF || obj == UBOE_MBOX_ENTITY;
 		int want = -EINVAL;
 
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
@@ -140,6 +140,8 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 				want = -EOPNOTSUPP;
 			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_LOCKBUF))
 				want = -EOPNOTSUPP;
+			else if (obj == UBOE_MBOX_ENTITY && (verb == 4 || verb == 7))
+				want = -EOPNOTSUPP; /* it is there as long as the device is */
 			else if (verb == 7)
 				want = -ENOENT;
 		}

@@ -18,9 +18,9 @@ struct TestSge {
 /// A send queue by itself, with indices that start where the test likes.
 class Bare {
 public:
-	explicit Bare(u32 start = 0, u32 depth = 8, bool dwqe = false)
+	explicit Bare(u32 start = 0, u32 depth = 8, Window window = Window::none)
 		: mem(depth),
-		  sq({depth, depth, UBOE_MAX_SGE, UBOE_MAX_INLINE}, mem.data(), page, dwqe, false)
+		  sq({depth, depth, UBOE_MAX_SGE, UBOE_MAX_INLINE}, mem.data(), page, window, false)
 	{
 		sq.reset(start);
 		std::memset(page, 0, UBOE_JPAGE_DB);
@@ -52,6 +52,34 @@ public:
 	SendQueue sq;
 	bool kicked = false;
 };
+
+/// A lock buffer: one request in the window at a time, no doorbell
+TEST(SendQueue, TheWindowIsTheOnlyWay)
+{
+	Bare q(0, 8, Window::only);
+
+	q.set(UBOE_JPAGE_DB, 0x55);
+	EXPECT_TRUE(q.sq.one_by_one());
+	EXPECT_EQ(q.post(5, 1), 0) << "two blocks";
+	EXPECT_TRUE(q.kicked) << "a KICK after each";
+	EXPECT_EQ(q.word(UBOE_JPAGE_DWQE) & UBOE_SQE_IDX, 2u);
+	EXPECT_EQ(q.word(UBOE_JPAGE_DB), 0x55u);
+	EXPECT_EQ(q.post(1, 2), ENOMEM) << "the device has not taken it yet";
+	EXPECT_FALSE(q.kicked);
+	EXPECT_EQ(q.word(UBOE_JPAGE_DWQE) & UBOE_SQE_IDX, 2u);
+	q.set(UBOE_JPAGE_DWQE_TAKEN, 2);
+	EXPECT_EQ(q.post(6, 3), EINVAL) << "three blocks";
+	EXPECT_EQ(q.post(1, 4), 0);
+	EXPECT_EQ(q.word(UBOE_JPAGE_DWQE) & UBOE_SQE_IDX, 3u);
+	for (u32 at = 3; at < 8; ++at) {
+		q.set(UBOE_JPAGE_DWQE_TAKEN, at);
+		EXPECT_EQ(q.post(1, at), 0);
+	}
+	q.set(UBOE_JPAGE_DWQE_TAKEN, 8);
+	EXPECT_EQ(q.post(1, 9), ENOMEM) << "no room in the buffer";
+	EXPECT_TRUE(q.sq.complete(1));
+	EXPECT_EQ(q.post(1, 10), 0);
+}
 
 TEST(SendGeometry, RoundsUpAndReturnsWhatFits)
 {
@@ -306,7 +334,7 @@ TEST(SendQueue, KickOnlyWhenTheDeviceSleeps)
 
 TEST(SendQueue, DirectWqeForALoneSmallElement)
 {
-	Bare b(0, 8, true);
+	Bare b(0, 8, Window::beside);
 
 	// word 0 names the index behind the element, as the device wants it
 	const auto same = [&](u32 at, u32 end, u32 blocks) {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "inproc_settings.hpp"
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "log.hpp"
+
+namespace uboe::urma {
+
+namespace {
+
+/// False when the variable is there and is no number from @p least to @p most.
+bool from_environment(const char *name, u32 least, u32 most, u32 &value, int base = 10)
+{
+	const char *text = std::getenv(name);
+	char *end = nullptr;
+
+	if (!text || !*text)
+		return true;
+	const unsigned long n = std::strtoul(text, &end, base);
+	if (*text < '0' || *text > '9' || *end || n < least || n > most) {
+		URMA_FAILED(EINVAL, "%s=%s: a number from %u to %u", name, text, least, most);
+		return false;
+	}
+	value = static_cast<u32>(n);
+	return true;
+}
+
+/// FIRST-LAST:BLOCKS, jetties and the depth of each. Only well-known numbers: nobody gets
+/// one that has not asked for it.
+bool lock_buffer(const char *name, uboe_lockbuf_ctx &b)
+{
+	const char *text = std::getenv(name);
+	u32 first, last, depth;
+	int used = 0;
+
+	if (!text || !*text)
+		return true;
+	if (std::sscanf(text, "%4u-%4u:%4u%n", &first, &last, &depth, &used) != 3 || text[used] ||
+	    first < 2 || last < first || last > 1023 || !std::has_single_bit(depth) || depth < 4 ||
+	    depth > 4096) {
+		URMA_FAILED(EINVAL,
+			    "%s=%s: FIRST-LAST:BLOCKS, jetties 2 to 1023, a power of two 4 to 4096",
+			    name, text);
+		return false;
+	}
+	b.start_jetty = first;
+	b.end_jetty = last;
+	b.bb_shift = static_cast<u8>(std::countr_zero(depth));
+	b.fe_enable = 1;
+	return true;
+}
+
+/// A lock buffer of the device, which all its contexts share: EBUSY when it is another.
+int set_up(inproc::Endpoint &device, u32 tag, const uboe_lockbuf_ctx &wanted)
+{
+	uboe_lockbuf_ctx b{};
+	int err;
+
+	if (!wanted.end_jetty)
+		return 0;
+	err = device.create(UBOE_MBOX_LOCKBUF, tag, wanted);
+	if (err != EEXIST)
+		return err;
+	if (device.query(UBOE_MBOX_LOCKBUF, tag, b))
+		return EINVAL; // it is the other one that has these jetties
+	return b.start_jetty == wanted.start_jetty && b.end_jetty == wanted.end_jetty &&
+			       b.bb_shift == wanted.bb_shift ?
+		       0 :
+		       EBUSY;
+}
+
+} // namespace
+
+bool InprocSettings::read()
+{
+	return from_environment("URMA_INPROC_DWQE", 0, 1, dwqe) &&
+	       from_environment("URMA_INPROC_JETTY_MBPS", 1, UBOE_TM_MAX_KBPS / 1000, jetty_mbps) &&
+	       from_environment("URMA_INPROC_NPI", 1, UBOE_NPI_LOW | UBOE_NPI_ID, npi, 0) &&
+	       lock_buffer("URMA_INPROC_LOCKBUF", lockbuf[UBOE_LOCKBUF_WQE]) &&
+	       lock_buffer("URMA_INPROC_STARS", lockbuf[UBOE_LOCKBUF_STARS]);
+}
+
+int InprocSettings::apply(inproc::Endpoint &device) const
+{
+	uboe_entity_ctx entity{};
+
+	for (u32 tag : {UBOE_LOCKBUF_WQE, UBOE_LOCKBUF_STARS})
+		if (int err = set_up(device, tag, lockbuf[tag]))
+			return err;
+	entity.npi = npi;
+	return npi ? device.modify(UBOE_MBOX_ENTITY, 0, entity, UBOE_EM_NPI) : 0;
+}
+
+} // namespace uboe::urma
