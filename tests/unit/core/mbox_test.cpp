@@ -336,12 +336,15 @@ TEST_F(Mbox, RctRefusals)
 	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.shift = 5; });
 	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.shift = 16; });
 	refuses<ctx>(o, 2, rct(3), -EINVAL, [](ctx &) {});
+	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.watermark = 65; });
+	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.shift = 0, c.watermark = 1; });
 	EXPECT_EQ(h.query(o, 2, q), -ENOENT);
 	EXPECT_EQ(h.destroy(o, 2), -ENOENT);
 	ASSERT_EQ(h.create(o, 2, rct(2)), 0);
 	refuses<ctx>(o, 2, rct(2), -EEXIST, [](ctx &) {});
 	ASSERT_EQ(h.query(o, 2, q), 0);
 	EXPECT_EQ(q.shift, 6);
+	EXPECT_EQ(q.watermark, 64u);
 	EXPECT_EQ(q.used, 0u);
 	ASSERT_EQ(h.create(UBOE_MBOX_TP, UB_TPN_RC(2), tp(2)), 0);
 	EXPECT_EQ(h.destroy(o, 2), -EBUSY);
