@@ -40,7 +40,7 @@ u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off)
 void ubp_msg_init(struct ubp_msg *m, u32 end, u8 slice)
 {
 	m->end = end;
-	m->slice = slice;
+	m->slice = likely(!m->s.ud) ? slice : UBP_SLICE_MAX; /* reduce: a packet, not cut */
 	/* it is one transport message whatever its size */
 	if (unlikely(m->s.store_add) && !m->s.status && m->s.len > 1u << slice) {
 		m->s.status = UBOE_CQE_LOCAL;
@@ -506,9 +506,15 @@ static void ubp_ini_slow_down(struct ubp_tp *tp, u32 asked)
 	tp->ack_now = true;
 }
 
-static void ubp_ini_speed_up(struct ubp_ini *ini)
+/* An answer. The peer's table is short of entries: let it have this one at once */
+static void ubp_ini_speed_up(struct ubp_tp *tp)
 {
-	if (likely(ini->rd_limit == UBP_MAX_RD) || ++ini->rd_grow < ini->rd_limit)
+	struct ubp_ini *ini = tp->jetty->ini;
+
+	if (likely(ini->rd_limit == UBP_MAX_RD))
+		return;
+	tp->ack_now = true;
+	if (++ini->rd_grow < ini->rd_limit)
 		return;
 	ini->rd_limit++;
 	ini->rd_grow = 0;
@@ -631,7 +637,7 @@ void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct u
 		return;
 	m = ubp_ini_msg(ini, rd->msg);
 	m->rnr_tries = 0; /* it gets on: each segment may have to wait */
-	ubp_ini_speed_up(ini);
+	ubp_ini_speed_up(tp);
 	psn = rd->psn;
 	msn = ubp_psn_add(rd->msn, 1);
 	ini->rd_head++;

@@ -15,8 +15,7 @@ static struct ubp_rct_set *ubp_rct_vl(struct ubp_dev *dev, u32 tag)
 
 static bool ubp_rct_ok(u32 shift, u32 watermark)
 {
-	return shift >= UBP_RCT_SHIFT_MIN && shift <= UBP_RCT_SHIFT_MAX &&
-	       watermark <= 1u << shift;
+	return shift >= UBP_RCT_SHIFT_MIN && shift <= UBP_RCT_SHIFT_MAX && watermark <= 1u << shift;
 }
 
 struct ubp_rct_set ubp_rct_of_vl(const struct ubp_dev *dev, u32 vl, u8 shift)

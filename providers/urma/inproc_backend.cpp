@@ -30,6 +30,9 @@ u64 timeout_ns(u8 err_timeout)
 struct Settings {
 	u32 dwqe = 0; // 1: elements go through the DirectWQE window, too
 	u32 jetty_mbps = 0; // limit of each jetty, 0: none
+	u32 slice_kb = 64; // Writes and Reads are cut into
+	u32 rct_depth = 0; // of RC tables, 0: the defaults
+	u32 rct_watermark = 0; // 0: the depth
 };
 
 /// False when the variable is there and is no number from @p least to @p most.
@@ -47,6 +50,28 @@ bool from_environment(const char *name, u32 least, u32 most, u32 &value)
 	}
 	value = static_cast<u32>(n);
 	return true;
+}
+
+/// The same of a power of two.
+bool power_from_environment(const char *name, u32 least, u32 most, u32 &value)
+{
+	if (!from_environment(name, least, most, value))
+		return false;
+	if (!(value & (value - 1)))
+		return true;
+	URMA_FAILED(EINVAL, "%s=%u: no power of two", name, value);
+	return false;
+}
+
+bool read_settings(Settings &s)
+{
+	return from_environment("URMA_INPROC_DWQE", 0, 1, s.dwqe) &&
+	       from_environment("URMA_INPROC_JETTY_MBPS", 1, UBOE_TM_MAX_KBPS / 1000,
+				s.jetty_mbps) &&
+	       power_from_environment("URMA_INPROC_SLICE_KB", 1, UBOE_MAX_SLICE / 1024,
+				      s.slice_kb) &&
+	       power_from_environment("URMA_INPROC_RCT_DEPTH", 64, 32768, s.rct_depth) &&
+	       from_environment("URMA_INPROC_RCT_WATERMARK", 1, s.rct_depth, s.rct_watermark);
 }
 
 u64 bus(const void *p)
@@ -88,6 +113,19 @@ public:
 		: device_(std::move(device)), listener_(listener), domain_(device_->new_domain()),
 		  settings_(settings)
 	{
+	}
+
+	/// RC tables of shared channels, all of which have VL 0.
+	int set_tables()
+	{
+		uboe_rct_ctx ctx{};
+
+		if (!settings_.rct_depth)
+			return 0;
+		ctx.shift = static_cast<u8>(log2_pow2(settings_.rct_depth));
+		ctx.watermark = settings_.rct_watermark;
+		return device_->modify(UBOE_MBOX_RCT, UBOE_RCT_TAG_VL(0), ctx,
+				       UBOE_RCTM_SHIFT | UBOE_RCTM_WATERMARK);
 	}
 
 	int create_jfc(u32 depth, CompletionRing &out) override { return make_jfc(depth, 0, out); }
@@ -176,9 +214,10 @@ public:
 
 		if (err)
 			return err;
-		rct.shift = rc_table_shift;
+		rct.shift = settings_.rct_depth ? static_cast<u8>(log2_pow2(settings_.rct_depth)) :
+						  rc_table_shift;
 		rct.jetty = id;
-		rct.watermark = 1u << rc_table_shift;
+		rct.watermark = settings_.rct_watermark;
 		err = device_->create(UBOE_MBOX_RCT, id, rct);
 		if (err == EEXIST)
 			err = 0;
@@ -394,6 +433,8 @@ private:
 		ctx.rx_jfcn = spec.receive_jfc;
 		ctx.jfrn = spec.jfr;
 		ctx.sl = spec.priority;
+		if (spec.mode != UBOE_JETTY_UM)
+			ctx.slice = static_cast<u8>(10 + log2_pow2(settings_.slice_kb));
 		ctx.token = spec.token;
 		ctx.user_data = r.id;
 		std::memcpy(ctx.eid, device_->address().bytes.data(), sizeof(ctx.eid));
@@ -488,13 +529,15 @@ int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Back
 	std::shared_ptr<inproc::Endpoint> device;
 	Settings settings;
 
-	if (!from_environment("URMA_INPROC_DWQE", 0, 1, settings.dwqe) ||
-	    !from_environment("URMA_INPROC_JETTY_MBPS", 1, UBOE_TM_MAX_KBPS / 1000,
-			      settings.jetty_mbps))
+	if (!read_settings(settings))
 		return EINVAL;
 	if (int err = inproc::Endpoint::get(address, device))
 		return err;
-	out = std::make_unique<InprocBackend>(std::move(device), listener, settings);
+	auto backend = std::make_unique<InprocBackend>(std::move(device), listener, settings);
+
+	if (int err = backend->set_tables())
+		return err;
+	out = std::move(backend);
 	return 0;
 }
 

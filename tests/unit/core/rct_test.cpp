@@ -223,8 +223,7 @@ TEST_P(SharedTable, StaysBelowTheWatermark)
 	    << " " << done[1];
 	EXPECT_LE(most, std::max(mark, 2u));
 	EXPECT_EQ(net[0].h.stat(UBP_D_RC_TABLE) + net[1].h.stat(UBP_D_RC_TABLE), 0u);
-	EXPECT_EQ(net[0].share(net[1].self)->max_req,
-		  std::min(std::max(mark / 2, 1u), UBP_RM_REQ))
+	EXPECT_EQ(net[0].share(net[1].self)->max_req, std::min(std::max(mark / 2, 1u), UBP_RM_REQ))
 		<< "the peer said how much it takes";
 }
 
