@@ -138,8 +138,7 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
 			if (!known)
 				want = -EOPNOTSUPP;
-			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_SEG ||
-					       obj == UBOE_MBOX_LOCKBUF))
+			else if (verb == 5 && (obj == UBOE_MBOX_SEG || obj == UBOE_MBOX_LOCKBUF))
 				want = -EOPNOTSUPP;
 			else if (verb == 7)
 				want = -ENOENT;
@@ -156,7 +155,7 @@ TEST_F(Mbox, LengthsAreExact)
 		u32 size;
 		bool modify;
 	} rows[] = {
-		{ UBOE_MBOX_JETTY, 256, true }, { UBOE_MBOX_RCT, 64, false },
+		{ UBOE_MBOX_JETTY, 256, true }, { UBOE_MBOX_RCT, 64, true },
 		{ UBOE_MBOX_JFC, 128, true },	{ UBOE_MBOX_JFR, 128, true },
 		{ UBOE_MBOX_TP, 128, true },	{ UBOE_MBOX_SEG, 128, false },
 	};
