@@ -91,6 +91,7 @@ enum uboe_jetty_state {
  * @max_rd: Reads and atomics in progress as initiator
  * @access: UBOE_ACC_REMOTE_* that the responder grants
  * @raw: RAW: UBOE_RAW_*, else 0
+ * @slice: log2 of the bytes that a Write or Read is cut into, 10..16; 0: 16. RC and RM
  * @eid: UM and RAW: our address, IPv6 or v4-mapped, network byte order
  * @mtu: UM: largest message, bytes, power of two 1024..8192; a way that carries
  *	less lowers it
@@ -124,7 +125,7 @@ struct uboe_jetty_ctx {
 	__le16 max_dest_rd;
 	__le16 msg_win;
 	__u8 raw;
-	__u8 rsvd0;
+	__u8 slice;
 	__le32 sq_pi; /* query: consumed by the engine */
 	__u8 eid[16];
 	__le16 mtu;
@@ -254,6 +255,7 @@ struct uboe_seg_ctx {
  * @laddr, @raddr: IPv6 or v4-mapped addresses, network byte order
  * @timeout_ns: how long unanswered retransmission may last, 0 for ever
  * @mtu: largest payload offered, bytes, power of two 1024..8192
+ * @vl: of a shared channel, 0..15: whose RC table it has; 0 for others
  */
 struct uboe_tp_ctx {
 	__u8 laddr[16];
@@ -272,7 +274,8 @@ struct uboe_tp_ctx {
 	__le64 timeout_ns;
 	__le32 rto_min_us; /* 0: device's choice */
 	__u8 state; /* query */
-	__u8 rsvd0[3];
+	__u8 vl;
+	__u8 rsvd0[2];
 	__le32 srtt_us; /* query */
 	__le32 rsvd[13];
 };
@@ -280,10 +283,23 @@ struct uboe_tp_ctx {
 /* Modify mask of a TP */
 #define UBOE_TM_TIMEOUT 0x1u
 
+/*
+ * RC tables: the tag is a jetty, or names the setting of a VL, which always exists: depth
+ * and watermark of tables made later. A jetty's VL is that of its queue, else its SL.
+ */
+#define UBOE_RCT_TAG_VL(vl) (0x80000000u | (vl))
+
+/* Modify mask of an RC table; the depth only of a VL's setting */
+#define UBOE_RCTM_SHIFT 0x1u
+#define UBOE_RCTM_WATERMARK 0x2u
+
 /**
  * struct uboe_rct_ctx - RC table, remote commands in progress
- * @shift: log2 of its depth in 64-byte blocks, 6..15
- * @watermark: blocks in use from which requests are answered with RNR
+ * @shift: log2 of its depth in 64-byte blocks, 6..15; create: 0: as the VL has it,
+ *	the watermark too
+ * @jetty: as the tag says; 0 of a VL's setting
+ * @watermark: blocks in use from which sources are slowed down (docs/decisions/0028):
+ *	1..depth, 0: the depth
  */
 struct uboe_rct_ctx {
 	__u8 shift;

@@ -268,6 +268,14 @@ struct ubp_table {
 #define UBP_SHARE_HASH_BITS 8
 #define UBP_SHARE_HASH 256u /* two to the power of UBP_SHARE_HASH_BITS */
 
+#define UBP_VLS 16u
+
+/* What RC tables of a VL are made like; 0: the default, the depth */
+struct ubp_rct_set {
+	u8 shift;
+	u32 watermark;
+};
+
 struct ubp_dev {
 	const struct ubp_ops *ops;
 	struct ubp_config cfg;
@@ -282,6 +290,7 @@ struct ubp_dev {
 	struct ubp_share *share_hash[UBP_SHARE_HASH];
 	struct ubp_tm *tm; /* traffic management, NULL while there is none */
 	struct ubp_lockbuf *lockbuf[2]; /* by UBOE_LOCKBUF_*; NULL: not set up */
+	struct ubp_rct_set rct[UBP_VLS]; /* of RC tables to come; commands are serialised */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u32 npi; /* partition and privilege of the entity, UB_NPI_*; set by command */
 	u32 resets; /* guarded by the command serialisation */

@@ -7,35 +7,45 @@ void ubp_ini_init(struct ubp_ini *ini, u16 ssn)
 {
 	ini->next_ssn = ssn;
 	ini->rnr_at = UBP_NEVER;
+	ini->rd_limit = UBP_MAX_RD;
 }
 
-/* Writes and Reads are cut into transport messages of at most 64 KiB; a Send is not. */
+/* Writes and Reads are cut into transport messages of at most a slice; a Send is not. */
 u32 ubp_msg_segs(const struct ubp_msg *m)
 {
 	if (m->s.kind != UBP_K_WRITE && m->s.kind != UBP_K_READ)
 		return 1;
-	return m->s.len ? (m->s.len + UBOE_MAX_SLICE - 1) / UBOE_MAX_SLICE : 1;
+	return m->s.len ? ((m->s.len - 1) >> m->slice) + 1 : 1;
+}
+
+/* Bytes of its slice before @off */
+static u32 ubp_msg_in_slice(const struct ubp_msg *m, u32 off)
+{
+	return off & ((1u << m->slice) - 1);
 }
 
 static u32 ubp_msg_seg(const struct ubp_msg *m, u32 off)
 {
-	return m->s.kind == UBP_K_WRITE || m->s.kind == UBP_K_READ ? off / UBOE_MAX_SLICE : 0;
+	return m->s.kind == UBP_K_WRITE || m->s.kind == UBP_K_READ ? off >> m->slice : 0;
 }
 
 /* Bytes of the segment that starts at or holds @off */
 u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off)
 {
-	u32 start;
-
 	if (m->s.kind != UBP_K_WRITE && m->s.kind != UBP_K_READ)
 		return m->s.len;
-	start = off / UBOE_MAX_SLICE * UBOE_MAX_SLICE;
-	return min_t(u32, m->s.len - start, UBOE_MAX_SLICE);
+	return min_t(u32, m->s.len - (off - ubp_msg_in_slice(m, off)), 1u << m->slice);
 }
 
-void ubp_msg_init(struct ubp_msg *m, u32 end)
+void ubp_msg_init(struct ubp_msg *m, u32 end, u8 slice)
 {
 	m->end = end;
+	m->slice = likely(!m->s.ud) ? slice : UBP_SLICE_MAX; /* reduce: a packet, not cut */
+	/* it is one transport message whatever its size */
+	if (unlikely(m->s.store_add) && !m->s.status && m->s.len > 1u << slice) {
+		m->s.status = UBOE_CQE_LOCAL;
+		m->s.sub = UBOE_CQE_LOCAL_LEN;
+	}
 	m->sent = 0;
 	m->done = 0;
 	m->rnr_tries = 0;
@@ -75,7 +85,7 @@ static void ubp_ini_add(struct ubp_jetty *j)
 {
 	struct ubp_msg *m = ubp_ini_msg(j->ini, j->ini->tail++);
 
-	ubp_msg_init(m, j->fetched);
+	ubp_msg_init(m, j->fetched, j->slice);
 	if (unlikely(m->s.needs))
 		ubp_ini_adapt(j, m);
 }
@@ -113,7 +123,7 @@ static bool ubp_msg_may_start(const struct ubp_jetty *j, const struct ubp_msg *m
 	if (rd && !m->sent && (m->s.fence || m->s.order == UB_ORDER_STRONG))
 		return false;
 	if (m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC)
-		return rd < j->max_rd;
+		return rd < min_t(u32, j->max_rd, j->ini->rd_limit);
 	return true;
 }
 
@@ -125,7 +135,7 @@ u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu)
 		return 0;
 	if (m->s.kind == UBP_K_ATOMIC)
 		return 2 * m->s.len;
-	left = m->s.kind == UBP_K_WRITE ? ubp_msg_seg_len(m, off) - off % UBOE_MAX_SLICE :
+	left = m->s.kind == UBP_K_WRITE ? ubp_msg_seg_len(m, off) - ubp_msg_in_slice(m, off) :
 					  m->s.len - off;
 	return min_t(u32, left, mtu);
 }
@@ -136,7 +146,7 @@ bool ubp_msg_is_last(const struct ubp_msg *m, u32 off, u32 mtu)
 
 	if (m->s.kind == UBP_K_READ || m->s.kind == UBP_K_ATOMIC)
 		return true;
-	return end == m->s.len || (m->s.kind == UBP_K_WRITE && !(end % UBOE_MAX_SLICE));
+	return end == m->s.len || (m->s.kind == UBP_K_WRITE && !ubp_msg_in_slice(m, end));
 }
 
 bool ubp_ini_next(struct ubp_tp *tp, struct ubp_txd *d)
@@ -462,7 +472,7 @@ static void ubp_ini_rewind(struct ubp_tp *tp, u32 index, u32 seg, u32 msn)
 	for (i = index; i != ini->tail; i++) {
 		struct ubp_msg *m = ubp_ini_msg(ini, i);
 
-		m->sent = i == index ? seg * UBOE_MAX_SLICE : 0;
+		m->sent = i == index ? seg << m->slice : 0;
 		m->issued = false;
 		m->remap = true;
 		m->retry = i == index;
@@ -482,18 +492,48 @@ static void ubp_ini_rewind(struct ubp_tp *tp, u32 index, u32 seg, u32 msn)
 	}
 }
 
+/*
+ * The peer's RC table is as full as it may be: ask for less at a time. What it waits for
+ * are our acknowledgements of its answers. It gets on, so this is not one of the retries
+ * that are counted.
+ */
+static void ubp_ini_slow_down(struct ubp_tp *tp, u32 asked)
+{
+	struct ubp_ini *ini = tp->jetty->ini;
+
+	ini->rd_limit = max_t(u32, asked / 2, 1);
+	ini->rd_grow = 0;
+	tp->ack_now = true;
+}
+
+/* An answer. The peer's table is short of entries: let it have this one at once */
+static void ubp_ini_speed_up(struct ubp_tp *tp)
+{
+	struct ubp_ini *ini = tp->jetty->ini;
+
+	if (likely(ini->rd_limit == UBP_MAX_RD))
+		return;
+	tp->ack_now = true;
+	if (++ini->rd_grow < ini->rd_limit)
+		return;
+	ini->rd_limit++;
+	ini->rd_grow = 0;
+}
+
 static void ubp_ini_rnr(struct ubp_tp *tp, u32 msn, u8 timer)
 {
 	struct ubp_jetty *j = tp->jetty;
 	struct ubp_ini *ini = j->ini;
-	u32 index;
+	u32 index, asked = ini->rd_tail - ini->rd_head;
 	struct ubp_msg *m = ubp_ini_find(ini, msn, &index);
 
 	if (!m)
 		return; /* an old refusal; that message has been sent anew since */
 	ubp_stat(tp->dev, UBP_S_RNR_RECEIVED);
 	ubp_ini_rewind(tp, index, ubp_ini_seg(ini, m, msn), msn);
-	if (j->rnr_retry != 7 && m->rnr_tries++ >= j->rnr_retry) {
+	if (ubp_msg_is_rd(m)) {
+		ubp_ini_slow_down(tp, asked);
+	} else if (j->rnr_retry != 7 && m->rnr_tries++ >= j->rnr_retry) {
 		ubp_ini_stop(j, m, UBOE_CQE_RNR_EXC, 0);
 		return;
 	}
@@ -597,6 +637,7 @@ void ubp_ini_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct u
 		return;
 	m = ubp_ini_msg(ini, rd->msg);
 	m->rnr_tries = 0; /* it gets on: each segment may have to wait */
+	ubp_ini_speed_up(tp);
 	psn = rd->psn;
 	msn = ubp_psn_add(rd->msn, 1);
 	ini->rd_head++;

@@ -88,6 +88,14 @@ static void ubp_jetty_use(struct ubp_jetty *j, int n)
 	j->jfr->users += n;
 }
 
+static bool ubp_slice_ok(const struct uboe_jetty_ctx *ctx)
+{
+	if (!ctx->slice)
+		return true;
+	return (ctx->type == UBOE_JETTY_RC || ctx->type == UBOE_JETTY_RM) && ctx->slice >= UBP_SLICE_MIN &&
+	       ctx->slice <= UBP_SLICE_MAX;
+}
+
 int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx)
 {
 	struct ubp_jetty *j;
@@ -96,6 +104,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	if (ctx->type > UBOE_JETTY_RM || (ctx->type == UBOE_JETTY_RAW && !dev->ops->path_link))
 		return -EOPNOTSUPP;
 	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT || ctx->sl >= UBP_TM_VLS ||
+	    !ubp_slice_ok(ctx) ||
 	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
 			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN | UBOE_JETTY_SEND_ONLY |
 			   UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF) ||
@@ -113,6 +122,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	j->flags = ctx->flags;
 	j->sl = ctx->sl;
 	j->raw = ctx->raw;
+	j->slice = ctx->slice ? ctx->slice : UBP_SLICE_MAX;
 	j->state = ctx->state;
 	j->sq_mask = (1u << ctx->sq_shift) - 1;
 	j->token = le32_to_cpu(ctx->token);
@@ -167,6 +177,7 @@ int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx)
 	ctx->access = j->access;
 	ctx->sl = j->sl;
 	ctx->raw = j->raw;
+	ctx->slice = j->type == UBOE_JETTY_RC || j->type == UBOE_JETTY_RM ? j->slice : 0;
 	ctx->max_rd = cpu_to_le16(j->max_rd);
 	ctx->sq_pi = cpu_to_le32(j->fetched);
 	ubp_unlock(&j->lock);
@@ -294,66 +305,6 @@ int ubp_jetty_modify(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	if (!(mask & UBOE_JM_STATE))
 		return 0;
 	return ubp_jetty_to_state(j, ctx->state);
-}
-
-int ubp_rct_create(struct ubp_dev *dev, u32 id, const struct uboe_rct_ctx *ctx)
-{
-	struct ubp_jetty *j = ubp_jetty_find(dev, id);
-	struct ubp_rce *rct;
-
-	if (!j)
-		return -ENOENT;
-	if (ctx->shift < 6 || ctx->shift > 15 || le32_to_cpu(ctx->jetty) != id)
-		return -EINVAL;
-	if (j->rct)
-		return -EEXIST;
-	rct = (struct ubp_rce *)dev->ops->zalloc(dev, sizeof(*rct) << ctx->shift);
-	if (!rct)
-		return -ENOMEM;
-	ubp_lock(&j->lock);
-	j->rct_mask = (1u << ctx->shift) - 1;
-	j->rct = rct;
-	ubp_unlock(&j->lock);
-	return 0;
-}
-
-int ubp_rct_query(struct ubp_dev *dev, u32 id, struct uboe_rct_ctx *ctx)
-{
-	struct ubp_jetty *j = ubp_jetty_find(dev, id);
-
-	if (!j || !j->rct)
-		return -ENOENT;
-	memset(ctx, 0, sizeof(*ctx));
-	ctx->jetty = cpu_to_le32(id);
-	ctx->watermark = cpu_to_le32(j->rct_mask + 1);
-	while ((1u << ctx->shift) <= j->rct_mask)
-		ctx->shift++;
-	ubp_lock(&j->lock);
-	if (j->tp)
-		ctx->used = cpu_to_le32(j->tp->rsp.rce_tail - j->tp->rsp.rce_head);
-	ubp_unlock(&j->lock);
-	return 0;
-}
-
-int ubp_rct_destroy(struct ubp_dev *dev, u32 id)
-{
-	struct ubp_jetty *j = ubp_jetty_find(dev, id);
-	struct ubp_rce *rct;
-	int err = 0;
-
-	/* a jetty that is gone took its table along */
-	if (!j || !j->rct)
-		return -ENOENT;
-	ubp_lock(&j->lock);
-	rct = j->rct;
-	if (j->tp && j->tp->state != UBP_TP_DEAD)
-		err = -EBUSY;
-	else
-		j->rct = NULL;
-	ubp_unlock(&j->lock);
-	if (!err)
-		dev->ops->free_later(dev, rct);
-	return err;
 }
 
 bool ubp_jetty_recv_done(struct ubp_jetty *j, const struct ubp_comp *c)

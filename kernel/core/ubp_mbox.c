@@ -51,6 +51,7 @@ UBP_MBOX_MODIFY(jetty)
 UBP_MBOX_QUERY(jetty)
 UBP_MBOX_DESTROY(jetty)
 UBP_MBOX_CREATE(rct)
+UBP_MBOX_MODIFY(rct)
 UBP_MBOX_QUERY(rct)
 UBP_MBOX_DESTROY(rct)
 UBP_MBOX_CREATE(jfc)
@@ -94,7 +95,7 @@ UBP_MBOX_QUERY(entity)
 
 static const struct ubp_mbox_row ubp_mbox_rows[16] = {
 	[UBOE_MBOX_JETTY >> 4] = UBP_ROW(jetty, ubp_mbox_jetty_modify),
-	[UBOE_MBOX_RCT >> 4] = UBP_ROW(rct, NULL),
+	[UBOE_MBOX_RCT >> 4] = UBP_ROW(rct, ubp_mbox_rct_modify),
 	[UBOE_MBOX_JFC >> 4] = UBP_ROW(jfc, ubp_mbox_jfc_modify),
 	[UBOE_MBOX_JFR >> 4] = UBP_ROW(jfr, ubp_mbox_jfr_modify),
 	[UBOE_MBOX_JGRP >> 4] = UBP_ROW(jgrp, ubp_mbox_jgrp_modify),

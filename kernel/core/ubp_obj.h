@@ -135,7 +135,9 @@ struct ubp_jfr {
  * @lockbuf: where its SQEs lie instead of a ring of its own, constant; NULL: they do not
  * @tm: its part in the traffic management; NULL: its packets are not shaped
  * @ini: initiator state, from RTR on
+ * @slice: log2 of the bytes that Writes and Reads are cut into; constant
  * @rct: RC table, @rct_mask + 1 entries, or NULL
+ * @rct_mark: entries in use from which peers are slowed down
  */
 struct ubp_jetty {
 	struct ubp_dev *dev;
@@ -145,6 +147,7 @@ struct ubp_jetty {
 	u8 flags;
 	u8 sl;
 	u8 raw; /* UBOE_RAW_* */
+	u8 slice;
 	const u8 *sq;
 	u32 sq_mask;
 	u8 *page;
@@ -177,6 +180,7 @@ struct ubp_jetty {
 	struct ubp_um *um;
 	struct ubp_rce *rct;
 	u32 rct_mask;
+	u32 rct_mark;
 };
 
 /* ubp_dev.c: tables */
@@ -299,9 +303,16 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 int ubp_jetty_modify(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx, u32 mask);
 int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx);
 int ubp_jetty_destroy(struct ubp_dev *dev, u32 id);
+
+/* ubp_rct.c */
 int ubp_rct_create(struct ubp_dev *dev, u32 id, const struct uboe_rct_ctx *ctx);
+int ubp_rct_modify(struct ubp_dev *dev, u32 id, const struct uboe_rct_ctx *ctx, u32 mask);
 int ubp_rct_query(struct ubp_dev *dev, u32 id, struct uboe_rct_ctx *ctx);
 int ubp_rct_destroy(struct ubp_dev *dev, u32 id);
+/* What is set for a VL; @shift: of tables for which nothing is */
+struct ubp_rct_set ubp_rct_of_vl(const struct ubp_dev *dev, u32 vl, u8 shift);
+
+/* ubp_jetty.c */
 void ubp_jetty_put(struct ubp_jetty *jetty);
 /* Fills in who is at the other end of a connection */
 void ubp_jetty_peer(const struct ubp_jetty *jetty, struct uboe_cqe *e);

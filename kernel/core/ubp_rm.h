@@ -17,11 +17,7 @@
 
 #define UBP_RM_REQ 256u /* requests in progress on a channel; a power of two */
 #define UBP_RM_WINDOW 256u /* packets in flight */
-/*
- * A request in progress has no answer yet, or one that is being sent. So many
- * entries never are too few for a peer that keeps to what was announced.
- */
-#define UBP_RM_RCT (UBP_RM_REQ + UBP_RM_WINDOW)
+#define UBP_RM_RCT_SHIFT 9u /* depth of an RC table of which nothing else is said */
 /*
  * Jetties of one side whose requests wait for a receive. Each was a request in
  * progress, and no more of these are begun than there are places for: ubp_rm_room().
@@ -126,6 +122,9 @@ struct ubp_refused {
  * @chain: others with the same hash; guarded by the device's share lock
  * @queue: messages to be sent
  * @max_req: requests that the peer takes at a time
+ * @take_req, @max_answers: requests that we take at a time, answers that may be without
+ *	acknowledgement. An entry of @rct is one or the other, so that so many never are
+ *	too few for a peer that keeps to what was announced
  * @req_head, @req_tail: requests in progress; run freely
  * @later: output goes on from the timer
  * @nrefused: used entries of @refused
@@ -141,6 +140,8 @@ struct ubp_share {
 	struct ubp_share *chain;
 	struct ubp_rm_list queue;
 	u32 max_req;
+	u32 take_req;
+	u32 max_answers;
 	u32 req_head;
 	u32 req_tail;
 	u16 next_ssn;
@@ -165,7 +166,8 @@ struct ubp_share {
 	u32 next_isn;
 	u32 cand_left; /* answers that it may still get */
 
-	struct ubp_rce rct[UBP_RM_RCT];
+	struct ubp_rce *rct;
+	u32 rct_mask;
 };
 
 #define UBP_RM_NOBODY (~0u)

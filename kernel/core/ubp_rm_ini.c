@@ -10,6 +10,8 @@
  */
 #include "ubp_rm.h"
 
+static_assert(UBP_RM_WINDOW <= UBP_RM_REQ, "a place is used again when its packets are gone");
+
 /* The channel has no use for it any more, unless it is named elsewhere */
 static void ubp_rm_drop(struct ubp_rmsg *m)
 {
@@ -94,16 +96,46 @@ static void ubp_rm_remove(struct ubp_rm_list *l, struct ubp_rmsg *m)
 	m->listed = false;
 }
 
-/* The segment being sent ends here: its number is used up, the rest never comes */
+static void ubp_rm_forget(struct ubp_share *sh)
+{
+	struct ubp_rreq *rq = ubp_rm_req(sh, sh->req_head++);
+	struct ubp_rmsg *m = rq->m;
+
+	if (!m)
+		return;
+	rq->m = NULL;
+	m->reqs--;
+	ubp_rm_drop(m);
+}
+
+/*
+ * The oldest that were broken off, for which no answer comes. Packets of theirs may have to
+ * be sent again, empty: they are gone before so many requests follow that the place is
+ * used again, because no window holds more packets
+ */
+static void ubp_rm_forget_broken(struct ubp_share *sh)
+{
+	while (sh->req_head != sh->req_tail && ubp_rm_req(sh, sh->req_head)->broken)
+		ubp_rm_forget(sh);
+}
+
+/*
+ * The segment being sent ends here: its number is used up, the rest never comes. Its
+ * message, if it is still wanted, goes on with the beginning of that segment
+ */
 static void ubp_rm_break(struct ubp_tp *tp)
 {
 	struct ubp_share *sh = tp->sh;
+	struct ubp_rreq *rq = ubp_rm_req(sh, sh->req_tail - 1);
 
 	if (tp->open_kind != UBP_TX_REQUEST)
 		return;
 	tp->open_kind = 0;
 	tp->snd_msn = ubp_psn_add(tp->snd_msn, 1);
-	ubp_rm_req(sh, sh->req_tail - 1)->broken = true;
+	rq->broken = true;
+	if (rq->m)
+		rq->m->w.sent = min_t(u32, rq->m->w.sent, rq->off);
+	ubp_rm_forget_broken(sh);
 }
 
 /* Requests of those whose time has come go before all that was not sent yet */
@@ -304,18 +336,6 @@ bool ubp_rm_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len
 	return !sub;
 }
 
-static void ubp_rm_forget(struct ubp_share *sh)
-{
-	struct ubp_rreq *rq = ubp_rm_req(sh, sh->req_head++);
-	struct ubp_rmsg *m = rq->m;
-
-	if (!m)
-		return;
-	rq->m = NULL;
-	m->reqs--;
-	ubp_rm_drop(m);
-}
-
 /* The request that an answer is for, now the oldest; NULL: nobody waits for this one */
 static struct ubp_rreq *ubp_rm_match(struct ubp_share *sh, u16 ssn)
 {
@@ -487,6 +507,7 @@ void ubp_rm_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 		if (!done)
 			return;
 		ubp_rm_forget(sh);
+		ubp_rm_forget_broken(sh);
 	}
 }
 

@@ -81,7 +81,7 @@ static struct ubp_rmsg *ubp_rm_take(struct ubp_jetty *j)
 	ubp_sqe_fetch(j->sq, j->sq_mask, j->fetched, avail, &m->w.s);
 	j->fetched += m->w.s.nbb;
 	ubp_rm_consumed(j);
-	ubp_msg_init(&m->w, j->fetched);
+	ubp_msg_init(&m->w, j->fetched, j->slice);
 	m->seq = rm->seq++;
 	m->segs = ubp_msg_segs(&m->w);
 	m->reqs = 0;

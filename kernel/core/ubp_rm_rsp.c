@@ -225,7 +225,7 @@ void ubp_rm_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp
 		return;
 	}
 	/* no room for an answer: more requests than were announced */
-	if (r->rce_tail - r->rce_head >= UBP_RM_RCT) {
+	if (r->rce_tail - r->rce_head > sh->rct_mask) {
 		ubp_stat(tp->dev, UBP_D_RC_TABLE);
 		return;
 	}

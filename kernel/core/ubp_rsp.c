@@ -44,14 +44,15 @@ bool ubp_rsp_abort(struct ubp_tp *tp)
 	return ubp_rsp_fail(tp, UB_RSPINFO_ABORT, UBOE_EV_SUB_ACCESS);
 }
 
-static bool ubp_rsp_not_ready(struct ubp_tp *tp)
+/* @timer: how long the peer is to wait */
+static bool ubp_rsp_not_ready(struct ubp_tp *tp, u8 timer)
 {
 	struct ubp_rsp *r = &tp->rsp;
 
 	if (tp->sh)
-		return ubp_rm_refuse(tp, UB_RSPST_RNR, r->j ? r->j->rnr_timer : UBP_JFR_RNR_TIMER);
+		return ubp_rm_refuse(tp, UB_RSPST_RNR, timer);
 	r->blocked = UB_RSPST_RNR;
-	r->info = tp->rsp.j->rnr_timer;
+	r->info = timer;
 	r->exec_msn = r->msn;
 	r->discard = true;
 	tp->ack_now = true;
@@ -90,7 +91,7 @@ static bool ubp_rsp_take(struct ubp_tp *tp)
 	enum ubp_take got = r->jfr ? ubp_jfr_take(r->jfr, &r->rqe) : UBP_TAKE_NONE;
 
 	if (got == UBP_TAKE_NONE)
-		return ubp_rsp_not_ready(tp);
+		return ubp_rsp_not_ready(tp, r->j ? r->j->rnr_timer : UBP_JFR_RNR_TIMER);
 	r->have_rqe = true;
 	r->off = 0;
 	return got == UBP_TAKE_OK || ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
@@ -277,12 +278,12 @@ static bool ubp_rsp_notify(struct ubp_tp *tp, const struct ubp_tph *t, const str
 
 u32 ubp_rsp_mask(const struct ubp_tp *tp)
 {
-	return tp->sh ? UBP_RM_RCT - 1 : tp->jetty->rct_mask;
+	return tp->sh ? tp->sh->rct_mask : tp->jetty->rct_mask;
 }
 
 struct ubp_rce *ubp_rsp_entry(const struct ubp_tp *tp, u32 i)
 {
-	return tp->sh ? &tp->sh->rct[i & (UBP_RM_RCT - 1)] :
+	return tp->sh ? &tp->sh->rct[i & tp->sh->rct_mask] :
 			&tp->jetty->rct[i & tp->jetty->rct_mask];
 }
 
@@ -292,8 +293,13 @@ struct ubp_rce *ubp_rsp_rce(struct ubp_tp *tp, const struct ubp_tph *t, const st
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_rce *e;
 
-	if ((!tp->sh && !tp->jetty->rct) || r->rce_tail - r->rce_head > ubp_rsp_mask(tp)) {
-		ubp_rsp_not_ready(tp); /* watermark of the RC table */
+	/* on a shared channel the room was looked at before */
+	if (!tp->sh && !tp->jetty->rct) {
+		ubp_rsp_unsupported(tp);
+		return NULL;
+	}
+	if (!tp->sh && r->rce_tail - r->rce_head >= tp->jetty->rct_mark) {
+		ubp_rsp_not_ready(tp, (u8)max_t(u32, r->j->rnr_timer, UBP_RCT_RNR_TIMER));
 		return NULL;
 	}
 	e = ubp_rsp_entry(tp, r->rce_tail);
@@ -437,9 +443,10 @@ void ubp_rsp_request(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 bool ubp_rsp_next(struct ubp_tp *tp, struct ubp_txd *d)
 {
 	struct ubp_rsp *r = &tp->rsp;
+	u32 unacked = r->rce_next - r->rce_head;
 	struct ubp_rce *e;
 
-	if (r->rce_next == r->rce_tail)
+	if (r->rce_next == r->rce_tail || (tp->sh && unacked >= tp->sh->max_answers))
 		return false;
 	e = ubp_rsp_entry(tp, r->rce_next);
 	d->kind = UBP_TX_RESPONSE;
@@ -450,6 +457,9 @@ bool ubp_rsp_next(struct ubp_tp *tp, struct ubp_txd *d)
 	d->flags = 0;
 	if (e->error || e->op != UB_TA_READ_RSP || e->len - e->sent <= tp->mtu)
 		d->flags = UBP_TXF_LAST;
+	/* its acknowledgement is what the next ones wait for */
+	if (d->flags && tp->sh && unacked + 1 == tp->sh->max_answers)
+		d->flags |= UBP_TXF_ASKED;
 	return true;
 }
 

@@ -71,13 +71,26 @@ static void ubp_share_hold_none(struct ubp_share *sh)
 	sh->nheld = 0;
 }
 
+/* Its RC table: the watermark is shared out among requests and answers */
+static bool ubp_share_rct(struct ubp_dev *dev, struct ubp_share *sh, u32 vl)
+{
+	struct ubp_rct_set set = ubp_rct_of_vl(dev, vl, UBP_RM_RCT_SHIFT);
+
+	sh->take_req = min_t(u32, max_t(u32, set.watermark / 2, 1), UBP_RM_REFUSED);
+	sh->max_answers = max_t(u32, set.watermark - sh->take_req, 1);
+	sh->rct_mask = (1u << set.shift) - 1;
+	sh->rct = (struct ubp_rce *)dev->ops->zalloc(dev, sizeof(*sh->rct) << set.shift);
+	return sh->rct;
+}
+
 int ubp_share_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx)
 {
 	struct ubp_share *sh;
 	struct ubp_tp *tp;
 	int err = -ENOMEM;
 
-	if (!tpn || !ubp_tp_ctx_ok(ctx) || le16_to_cpu(ctx->window) > UBP_RM_WINDOW)
+	if (!tpn || !ubp_tp_ctx_ok(ctx) || le16_to_cpu(ctx->window) > UBP_RM_WINDOW ||
+	    ctx->vl >= UBP_VLS)
 		return -EINVAL;
 	if (ubp_share_by_addr(dev, ctx->laddr, ctx->raddr))
 		return -EEXIST;
@@ -87,6 +100,8 @@ int ubp_share_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx
 	ubp_lock_init(&sh->lock);
 	sh->max_req = UBP_RM_REQ;
 	ubp_share_hold_none(sh);
+	if (!ubp_share_rct(dev, sh, ctx->vl))
+		goto free;
 	tp = ubp_tp_new(dev, tpn, ctx, le16_to_cpu(ctx->window) ? 0 : UBP_RM_WINDOW);
 	if (!tp)
 		goto free;
@@ -106,6 +121,8 @@ path:
 free_tp:
 	ubp_tp_free(tp);
 free:
+	if (sh->rct)
+		dev->ops->free_later(dev, sh->rct);
 	dev->ops->free_later(dev, sh);
 	return err;
 }
@@ -127,6 +144,7 @@ int ubp_share_destroy(struct ubp_tp *tp)
 	ubp_unlock(tp->lock);
 	dev->ops->timer_cancel(tp);
 	dev->ops->path_exit(dev, &tp->path);
+	dev->ops->free_later(dev, tp->sh->rct);
 	dev->ops->free_later(dev, tp->sh);
 	ubp_tp_free(tp);
 	return 0;

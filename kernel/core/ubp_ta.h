@@ -10,6 +10,9 @@
 #include "ubp_tp.h"
 
 #define UBP_MSG_WIN 64u /* SQEs in progress per jetty; a power of two */
+#define UBP_SLICE_MIN 10u /* log2 of the bytes that a Write or Read is cut into */
+#define UBP_SLICE_MAX 16u
+#define UBP_RCT_RNR_TIMER 5u /* 64 us at least: an RC table empties with acknowledgements */
 #define UBP_JFR_RNR_TIMER 9 /* 1 ms: a JFR that receives by itself has no setting */
 #define UBP_MAX_RD 128u /* Reads and atomics in progress; a power of two */
 
@@ -35,6 +38,7 @@ struct ubp_msg {
 	u32 last_msn;
 	u16 ssn;
 	u8 rnr_tries;
+	u8 slice; /* log2 */
 	bool started;
 	bool remap;
 	bool retry;
@@ -58,6 +62,8 @@ struct ubp_rd {
 /**
  * struct ubp_ini - initiator
  * @head, @next, @tail: oldest, next to send, next free message; run freely
+ * @rd_limit: Reads and atomics in progress that the peer's RC table seems to have room
+ *	for: halved when it refuses one, one more for each so many answers (@rd_grow)
  * @stopped: a message failed; nothing new is sent, those before it complete
  * @answer_at: when a Read or atomic began to wait, or an answer arrived last
  */
@@ -67,6 +73,8 @@ struct ubp_ini {
 	u32 tail;
 	u32 rd_head;
 	u32 rd_tail;
+	u32 rd_limit;
+	u32 rd_grow;
 	u16 next_ssn;
 	bool stopped;
 	u64 rnr_at;
@@ -107,7 +115,8 @@ static inline bool ubp_msg_is_rd(const struct ubp_msg *m)
 }
 
 /* ubp_ini.c: messages, whatever channel they use. @off: offset of a packet's payload */
-void ubp_msg_init(struct ubp_msg *m, u32 end);
+/* @slice: log2 of the bytes that it is cut into */
+void ubp_msg_init(struct ubp_msg *m, u32 end, u8 slice);
 u32 ubp_msg_segs(const struct ubp_msg *m);
 u32 ubp_msg_seg_len(const struct ubp_msg *m, u32 off);
 u32 ubp_msg_plen(const struct ubp_msg *m, u32 off, u32 mtu);

@@ -25,7 +25,7 @@
 #define UBP_TM_QSETS 128u
 #define UBP_TM_NODES (UBP_TM_PORTS + UBP_TM_GROUPS + UBP_TM_FUNCTIONS + UBP_TM_QSETS)
 #define UBP_TM_FAN 32u /* children of a node at most; fewer at most levels */
-#define UBP_TM_VLS 16u
+#define UBP_TM_VLS UBP_VLS
 
 /**
  * struct ubp_tm_bucket - token bucket, kept as time

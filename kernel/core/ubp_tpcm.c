@@ -84,7 +84,7 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 	put_unaligned_be32(tp->dev->cfg.caps, b + UB_TPCM_O_CAPS);
 	put_unaligned_be32(tp->sh ? UB_SVC_ROI : UB_SVC_ROL, b + UB_TPCM_O_SVC);
 	if (tp->sh)
-		put_unaligned_be16(UBP_RM_REQ, b + UB_TPCM_O_MAX_RD);
+		put_unaligned_be16((u16)tp->sh->take_req, b + UB_TPCM_O_MAX_RD);
 	if (tp->sh && tp->sh->cand_left && tp->state == UBP_TP_OPEN && type == UB_TPCM_REP) {
 		/* what this end will be should the other one prove to be new */
 		put_unaligned_be32(tp->sh->next_xid, b + UB_TPCM_O_XID);

@@ -169,9 +169,10 @@ public:
 
 		if (err)
 			return err;
-		rct.shift = rc_table_shift;
+		rct.shift = settings_.rct_depth ? static_cast<u8>(log2_pow2(settings_.rct_depth)) :
+						  rc_table_shift;
 		rct.jetty = id;
-		rct.watermark = 1u << rc_table_shift;
+		rct.watermark = settings_.rct_watermark;
 		err = device_->create(UBOE_MBOX_RCT, id, rct);
 		if (err == EEXIST)
 			err = 0;
@@ -442,6 +443,8 @@ private:
 		ctx.rx_jfcn = spec.receive_jfc;
 		ctx.jfrn = spec.jfr;
 		ctx.sl = spec.priority;
+		if (spec.mode != UBOE_JETTY_UM)
+			ctx.slice = static_cast<u8>(10 + log2_pow2(settings_.slice_kb));
 		ctx.token = spec.token;
 		ctx.user_data = r.id;
 		std::memcpy(ctx.eid, device_->address().bytes.data(), sizeof(ctx.eid));

@@ -29,6 +29,17 @@ bool from_environment(const char *name, u32 least, u32 most, u32 &value, int bas
 	return true;
 }
 
+/// The same of a power of two.
+bool power_from_environment(const char *name, u32 least, u32 most, u32 &value)
+{
+	if (!from_environment(name, least, most, value))
+		return false;
+	if (!(value & (value - 1)))
+		return true;
+	URMA_FAILED(EINVAL, "%s=%u: no power of two", name, value);
+	return false;
+}
+
 /// FIRST-LAST:BLOCKS, jetties and the depth of each. Only well-known numbers: nobody gets
 /// one that has not asked for it.
 bool lock_buffer(const char *name, uboe_lockbuf_ctx &b)
@@ -73,6 +84,19 @@ int set_up(inproc::Endpoint &device, u32 tag, const uboe_lockbuf_ctx &wanted)
 		       EBUSY;
 }
 
+/// RC tables of shared channels, all of which have VL 0.
+int set_tables(inproc::Endpoint &device, const InprocSettings &s)
+{
+	uboe_rct_ctx ctx{};
+
+	if (!s.rct_depth)
+		return 0;
+	ctx.shift = static_cast<u8>(log2_pow2(s.rct_depth));
+	ctx.watermark = s.rct_watermark;
+	return device.modify(UBOE_MBOX_RCT, UBOE_RCT_TAG_VL(0), ctx,
+			     UBOE_RCTM_SHIFT | UBOE_RCTM_WATERMARK);
+}
+
 } // namespace
 
 bool InprocSettings::read()
@@ -80,6 +104,9 @@ bool InprocSettings::read()
 	return from_environment("URMA_INPROC_DWQE", 0, 1, dwqe) &&
 	       from_environment("URMA_INPROC_JETTY_MBPS", 1, UBOE_TM_MAX_KBPS / 1000, jetty_mbps) &&
 	       from_environment("URMA_INPROC_NPI", 1, UBOE_NPI_LOW | UBOE_NPI_ID, npi, 0) &&
+	       power_from_environment("URMA_INPROC_SLICE_KB", 1, UBOE_MAX_SLICE / 1024, slice_kb) &&
+	       power_from_environment("URMA_INPROC_RCT_DEPTH", 64, 32768, rct_depth) &&
+	       from_environment("URMA_INPROC_RCT_WATERMARK", 1, rct_depth, rct_watermark) &&
 	       lock_buffer("URMA_INPROC_LOCKBUF", lockbuf[UBOE_LOCKBUF_WQE]) &&
 	       lock_buffer("URMA_INPROC_STARS", lockbuf[UBOE_LOCKBUF_STARS]);
 }
@@ -91,6 +118,8 @@ int InprocSettings::apply(inproc::Endpoint &device) const
 	for (u32 tag : {UBOE_LOCKBUF_WQE, UBOE_LOCKBUF_STARS})
 		if (int err = set_up(device, tag, lockbuf[tag]))
 			return err;
+	if (int err = set_tables(device, *this))
+		return err;
 	entity.npi = npi;
 	return npi ? device.modify(UBOE_MBOX_ENTITY, 0, entity, UBOE_EM_NPI) : 0;
 }

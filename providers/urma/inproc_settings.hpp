@@ -11,6 +11,9 @@ struct InprocSettings {
 	u32 dwqe = 0; // 1: elements go through the DirectWQE window, too
 	u32 jetty_mbps = 0; // limit of each jetty, 0: none
 	u32 npi = 0; // partition and privilege, 0: what it has
+	u32 slice_kb = 64; // Writes and Reads are cut into
+	u32 rct_depth = 0; // of RC tables, 0: the defaults
+	u32 rct_watermark = 0; // 0: the depth
 	uboe_lockbuf_ctx lockbuf[2] = {}; // by UBOE_LOCKBUF_*; end_jetty 0: none
 
 	/// False after a message when a variable makes no sense.

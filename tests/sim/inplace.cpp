@@ -230,7 +230,8 @@ bool traffic::make_store_add(side &s)
 {
 	const bool two = r_.chance(0.5);
 	std::uint32_t len = draw_len(s, std::min<std::uint32_t>(std::uint32_t(s.target->len() / 6),
-								UBOE_MAX_SLICE));
+								s.jopt.slice ? 1u << s.jopt.slice :
+									       UBOE_MAX_SLICE));
 	op o = start(two ? UBOE_SQE_WRITE_STOREADD2 : UBOE_SQE_WRITE_STOREADD1, len);
 	std::uint64_t old;
 

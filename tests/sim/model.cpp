@@ -21,7 +21,8 @@ const bytes &pattern_table()
 	return table;
 }
 
-region::region(node &n, std::uint32_t token_id, std::uint8_t access, std::uint64_t len, rng &r)
+region::region(node &n, std::uint32_t token_id, std::uint8_t access, std::uint64_t len, rng &r,
+	       std::uint8_t flags)
 	: n_(n), id_(token_id), model_(len)
 {
 	std::uint32_t token = std::uint32_t(r.below(4096));
@@ -30,7 +31,7 @@ region::region(node &n, std::uint32_t token_id, std::uint8_t access, std::uint64
 
 	key_ = make_key(id_, token);
 	memory_ = std::make_unique<memory>(va, len, unsigned(r.range(12, len > 1 << 18 ? 18 : 15)));
-	if (n_.register_memory(id_, token, pd, access, *memory_))
+	if (n_.register_memory(id_, token, pd, access, *memory_, flags))
 		fail("a segment was refused");
 }
 

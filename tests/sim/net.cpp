@@ -95,7 +95,7 @@ bool node::tx_room(ubp_path &path)
 {
 	if (!path.tp)
 		return true; /* a UM message is tried again without being told to */
-	std::uint32_t id = UB_TPN_RC_JETTY(path.tp->tpn);
+	std::uint32_t id = path.tp->tpn;
 
 	if (blocked_[id])
 		return false;
@@ -113,7 +113,7 @@ void node::sent(ubp_path &path, bytes &&data)
 
 void node::set_timer(ubp_tp *tp, std::uint64_t when)
 {
-	std::uint32_t id = UB_TPN_RC_JETTY(tp->tpn);
+	std::uint32_t id = tp->tpn;
 	std::uint64_t late = w_.random.below(4) ? 0 : w_.random.below(50 * us);
 
 	w_.at((when > w_.clock ? when - w_.clock : 0) + late, act::timer, index_, id,
@@ -127,7 +127,7 @@ void node::set_jfc_timer(std::uint32_t id, std::uint64_t when)
 
 void node::cancel_timer(ubp_tp *tp)
 {
-	timer_gen_[UB_TPN_RC_JETTY(tp->tpn)]++;
+	timer_gen_[tp->tpn]++;
 }
 
 void node::later(ubp_jetty *jetty)
@@ -204,13 +204,13 @@ bool world::step()
 		break;
 	}
 	case act::timer:
-		tp = ubp_tp_find(n.dev(), UB_TPN_RC(e.a));
+		tp = ubp_tp_find(n.dev(), e.a);
 		if (tp && n.timer_gen_[e.a] == e.b)
 			ubp_timer(tp);
 		break;
 	case act::resume:
 		n.blocked_[e.a] = false;
-		tp = ubp_tp_find(n.dev(), UB_TPN_RC(e.a));
+		tp = ubp_tp_find(n.dev(), e.a);
 		if (tp)
 			ubp_resume(tp);
 		break;

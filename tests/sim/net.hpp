@@ -39,6 +39,8 @@ struct profile {
 	bool big; /* multi-megabyte messages */
 	bool late_receives;
 	bool events; /* wait for JFC events instead of polling */
+	bool messages; /* jetties without connections, too */
+	bool tables; /* small RC tables, and much that fills them; slices of all sizes */
 
 	static profile draw(rng &r, unsigned ops);
 	bool perfect() const
@@ -56,8 +58,8 @@ struct failure : std::runtime_error {
 
 enum class act : std::uint8_t {
 	packet, /* a: slot of the packet */
-	timer, /* a: jetty, b: generation */
-	resume, /* a: jetty */
+	timer, /* a: channel, b: generation */
+	resume, /* a: channel */
 	turn, /* a: jetty */
 	drive, /* a: jetty; a program inside its KICK goes on */
 	moderation, /* a: JFC */

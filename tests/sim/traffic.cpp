@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Set-up, run and final examination of a seed. */
-#include "traffic.hpp"
+#include "messages.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ constexpr std::uint8_t all_access = UBOE_ACC_LOCAL_WRITE | UBOE_ACC_REMOTE_WRITE
 
 traffic::traffic(world &w, std::uint64_t seed)
 	: w_(w), r_(seed ^ 0x5851f42d4c957f2d), shaping_(seed ^ 0x6a09e667f3bcc908),
-	  shaped_(shaping_.chance(0.15))
+	  shaped_(shaping_.chance(0.15)), sizes_(seed ^ 0xbb67ae8584caa73b)
 {
 	unsigned sides;
 
@@ -39,7 +39,7 @@ traffic::traffic(world &w, std::uint64_t seed)
 	sides = unsigned(conns_.size()) * 2;
 	for (auto &c : conns_)
 		for (side &s : c->s)
-			s.left = (w_.prof.ops / sides + 1) * (s.reader ? 4 : 1);
+			s.left = (w_.prof.ops / sides + 1) * (s.reader && !w_.prof.tables ? 4 : 1);
 	chaos_left_ = w_.prof.chaos;
 	for (unsigned i = 0; i < chaos_left_; i++)
 		chaos_at_.push_back(r_.below(w_.prof.ops));
@@ -52,6 +52,8 @@ traffic::traffic(world &w, std::uint64_t seed)
 		for (side &s : c->s)
 			w_.at(r_.scaled(1, 3 * ms), act::user, s.n->index(), c->index, s.which,
 			      revive);
+	if (w_.prof.messages)
+		messages_ = std::make_unique<messages>(w_, seed);
 }
 
 traffic::~traffic()
@@ -183,6 +185,21 @@ void traffic::make_connection(unsigned a, unsigned b, pool *pa, pool *pb)
 	conns_.push_back(std::move(c));
 }
 
+/* Tables that are soon full, or never; pieces of all sizes */
+void traffic::draw_sizes(side &s)
+{
+	if (!w_.prof.tables)
+		return;
+	s.reader = true;
+	s.jopt.rct_mark = std::uint32_t(sizes_.scaled(1, 64));
+	if (sizes_.chance(0.1)) {
+		s.jopt.rct_shift = unsigned(sizes_.range(7, 15));
+		s.jopt.rct_mark = 0;
+	}
+	if (sizes_.chance(0.5))
+		s.jopt.slice = std::uint8_t(sizes_.range(10, 16));
+}
+
 void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 {
 	place &at = places_[n];
@@ -192,6 +209,7 @@ void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 	if (w_.prof.big && c.index == 0)
 		size = 9 << 20;
 	s.reader = r_.chance(0.1);
+	draw_sizes(s);
 	if (s.reader)
 		size = std::max<std::uint64_t>(size, 256 << 10);
 	s.conn = &c;
@@ -253,6 +271,10 @@ void traffic::open(side &s)
 
 void traffic::on_user(const action &a)
 {
+	if (a.what == messages::code) {
+		messages_->turn(a);
+		return;
+	}
 	connection *c = a.what == poll || a.what == feed ? nullptr : conns_[a.a].get();
 
 	switch (user(a.what)) {
@@ -272,8 +294,15 @@ void traffic::on_user(const action &a)
 	}
 }
 
+std::uint64_t traffic::completed() const
+{
+	return completed_ + (messages_ ? messages_->completed() : 0);
+}
+
 bool traffic::finished()
 {
+	if (messages_ && !messages_->finished())
+		return false;
 	if (chaos_left_ > chaos_at_.size())
 		return false;
 	for (auto &c : conns_) {
@@ -349,6 +378,8 @@ std::string traffic::pending()
 			if (t.size() < 4000)
 				t += inside(s);
 		}
+	if (messages_)
+		t += messages_->pending();
 	return t;
 }
 
@@ -359,6 +390,8 @@ void traffic::run()
 	while (look++ % 64 || !finished()) {
 		if (!w_.step() && !finished())
 			fail("nothing happens any more%s", pending().c_str());
+		if (messages_)
+			last_progress_ = std::max(last_progress_, messages_->last_progress());
 		if (w_.clock > last_progress_ + 100 * sec)
 			fail("no progress for 100 s%s", pending().c_str());
 		if (w_.events > 40000000)
@@ -382,6 +415,8 @@ void traffic::final_checks()
 	    (stat(UBP_S_RETRANSMITS) || stat(UBP_S_TIMEOUTS)))
 		fail("%llu retransmissions on a perfect network",
 		     (unsigned long long)stat(UBP_S_RETRANSMITS));
+	if (messages_)
+		messages_->final_checks();
 	for (auto &c : conns_) {
 		for (side &s : c->s) {
 			c->state = health::dying; /* from here on receives may be flushed */

@@ -25,7 +25,9 @@ const bytes &pattern_table();
 class region
 {
       public:
-	region(node &n, std::uint32_t token_id, std::uint8_t access, std::uint64_t len, rng &r);
+	/* @flags: UBOE_SEG_* */
+	region(node &n, std::uint32_t token_id, std::uint8_t access, std::uint64_t len, rng &r,
+	       std::uint8_t flags = 0);
 	~region();
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;
@@ -156,6 +158,7 @@ struct arrival {
 
 struct connection;
 struct side;
+class messages;
 
 /* A receive queue with its buffers, of one connection or of several */
 struct pool {
@@ -224,7 +227,7 @@ class traffic
 
 	/* Run to the end; throws failure */
 	void run();
-	std::uint64_t completed() const { return completed_; }
+	std::uint64_t completed() const;
 	std::uint64_t stat(unsigned n) const;
 
       private:
@@ -246,6 +249,7 @@ class traffic
 	void make_node(unsigned i);
 	void make_pool(unsigned i, bool shared);
 	void make_connection(unsigned a, unsigned b, pool *pa, pool *pb);
+	void draw_sizes(side &s);
 	void make_side(connection &c, unsigned which, unsigned n, pool *p);
 	void open(side &s);
 
@@ -315,6 +319,8 @@ class traffic
 	rng r_;
 	rng shaping_;
 	const bool shaped_;
+	rng sizes_; /* of RC tables and slices */
+	std::unique_ptr<messages> messages_;
 	std::deque<place> places_;
 	std::vector<std::unique_ptr<connection>> conns_;
 	std::uint64_t next_op_ = 1;

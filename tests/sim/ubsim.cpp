@@ -5,6 +5,8 @@
  *	ubsim --seed N [--trace]		one run
  *	ubsim --seeds A-B [--jobs N]		many
  *	--ops N		work requests of a run (1000)
+ *	--messages	jetties without connections in each seed, not in one of eight
+ *	--tables	small RC tables in each seed, not in one of sixteen
  *	--stats		print the sums of all counters
  *	--stop		end at the first failure
  *	--seconds N	start no seed after this time
@@ -35,6 +37,8 @@ struct options {
 	bool trace = false;
 	bool stats = false;
 	bool stop = false;
+	bool messages = false;
+	bool tables = false;
 	double seconds = 0;
 };
 
@@ -62,6 +66,10 @@ bool run_seed(const options &opt, std::uint64_t seed, totals &sum)
 {
 	rng r(seed * 0x2545f4914f6cdd1d + 1);
 	profile p = profile::draw(r, opt.ops);
+	rng more(seed * 0x9e3779b97f4a7c15 + 7); /* drawn apart: the rest stays as it is */
+
+	p.messages = more.chance(1.0 / 8) || opt.messages;
+	p.tables = more.chance(1.0 / 16) || opt.tables;
 	world w(r.next(), p, opt.trace);
 	bool good = true;
 
@@ -165,7 +173,7 @@ void report(const options &opt, totals &sum)
 [[noreturn]] void usage()
 {
 	std::fprintf(stderr, "usage: ubsim [--seed N | --seeds A-B] [--jobs N] [--ops N] [--trace] "
-			     "[--stats] [--stop] [--seconds N]\n");
+			     "[--messages] [--tables] [--stats] [--stop] [--seconds N]\n");
 	std::exit(2);
 }
 
@@ -180,6 +188,10 @@ options parse(int argc, char **argv)
 
 		if (a == "--trace") {
 			o.trace = true;
+		} else if (a == "--messages") {
+			o.messages = true;
+		} else if (a == "--tables") {
+			o.tables = true;
 		} else if (a == "--stats") {
 			o.stats = true;
 		} else if (a == "--stop") {

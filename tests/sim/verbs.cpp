@@ -145,6 +145,7 @@ rc::rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options 
 	ctx.sq_shift = static_cast<std::uint8_t>(opt.sq_shift);
 	ctx.flags = opt.flags;
 	ctx.sl = opt.sl;
+	ctx.slice = opt.slice;
 	ctx.pd = opt.pd;
 	ctx.sq_base = opt.flags & UBOE_JETTY_LOCKBUF ? opt.lockbuf : sq_.bus;
 	ctx.page = page_.bus;
@@ -162,6 +163,7 @@ rc::rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options 
 		return;
 	rct.shift = static_cast<std::uint8_t>(opt.rct_shift);
 	rct.jetty = id_;
+	rct.watermark = opt.rct_mark;
 	err = h_.create(UBOE_MBOX_RCT, id_, rct);
 	assert(!err);
 }

@@ -145,7 +145,9 @@ struct jetty_options {
 	std::uint8_t rnr_timer = 0;
 	std::uint8_t rnr_retry = 7;
 	std::uint16_t max_rd = 16;
-	unsigned rct_shift = 6;
+	unsigned rct_shift = 6; /* 0: as its VL has it */
+	std::uint32_t rct_mark = 0;
+	std::uint8_t slice = 0;
 	std::uint64_t user = 0;
 	std::uint32_t token = 0;
 	address eid = {}; /* UM */

@@ -293,6 +293,42 @@ TEST(Settings, Partition)
 	EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), 64 << 10), 0);
 }
 
+/* Data of all lengths around the pieces, more Reads at a time than the table may hold */
+TEST(Settings, SlicesAndRcTables)
+{
+	for (const char *kb : { "1", "64" }) {
+		const Setting slice("URMA_INPROC_SLICE_KB", kb);
+		const Setting depth("URMA_INPROC_RCT_DEPTH", kb[0] == '1' ? "64" : "32768");
+		const Setting mark("URMA_INPROC_RCT_WATERMARK", "4");
+		Pair p;
+
+		for (const std::size_t n :
+		     { 1u, 1023u, 1024u, 1025u, 65535u, 65536u, 65537u, 300000u }) {
+			p.a.memory->fill(static_cast<std::uint8_t>(n));
+			ASSERT_EQ(Wr(URMA_OPC_WRITE, 1)
+					  .local({ p.a.memory->at(0, n) })
+					  .remote(p.b.memory->va() + 1, p.a.remote)
+					  .post(p.a.jetty),
+				  URMA_SUCCESS);
+			p.a.expect(1);
+			ASSERT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data() + 1, n), 0)
+				<< n;
+			for (unsigned i = 0; i < 16; ++i)
+				ASSERT_EQ(Wr(URMA_OPC_READ, i)
+						  .local({ p.a.memory->at(512 << 10, n) })
+						  .remote(p.b.memory->va() + 1, p.a.remote)
+						  .post(p.a.jetty),
+					  URMA_SUCCESS);
+			for (unsigned i = 0; i < 16; ++i)
+				p.a.expect(i);
+			ASSERT_EQ(std::memcmp(p.a.memory->data() + (512 << 10),
+					      p.b.memory->data() + 1, n),
+				  0)
+				<< n;
+		}
+	}
+}
+
 TEST(Settings, NonsenseIsRefused)
 {
 	const std::pair<const char *, const char *> bad[] = {
@@ -314,6 +350,14 @@ TEST(Settings, NonsenseIsRefused)
 		{ "URMA_INPROC_NPI", "1x" },
 		{ "URMA_INPROC_JETTY_MBPS", "-1" },
 		{ "URMA_INPROC_JETTY_MBPS", "10M" },
+		{ "URMA_INPROC_SLICE_KB", "0" },
+		{ "URMA_INPROC_SLICE_KB", "3" },
+		{ "URMA_INPROC_SLICE_KB", "128" },
+		{ "URMA_INPROC_RCT_DEPTH", "63" },
+		{ "URMA_INPROC_RCT_DEPTH", "32" },
+		{ "URMA_INPROC_RCT_DEPTH", "96" },
+		{ "URMA_INPROC_RCT_DEPTH", "65536" },
+		{ "URMA_INPROC_RCT_WATERMARK", "4" },
 	};
 
 	for (auto [name, value] : bad) {

@@ -138,7 +138,7 @@ TEST_F(Mbox, CommandsThatDoNotExist)
 		if (cmd <= 0xff && verb >= 4 && verb <= 7) {
 			if (!known)
 				want = -EOPNOTSUPP;
-			else if (verb == 5 && (obj == UBOE_MBOX_RCT || obj == UBOE_MBOX_LOCKBUF))
+			else if (verb == 5 && obj == UBOE_MBOX_LOCKBUF)
 				want = -EOPNOTSUPP;
 			else if (obj == UBOE_MBOX_ENTITY && (verb == 4 || verb == 7))
 				want = -EOPNOTSUPP; /* it is there as long as the device is */
@@ -157,7 +157,7 @@ TEST_F(Mbox, LengthsAreExact)
 		u32 size;
 		bool modify;
 	} rows[] = {
-		{ UBOE_MBOX_JETTY, 256, true }, { UBOE_MBOX_RCT, 64, false },
+		{ UBOE_MBOX_JETTY, 256, true }, { UBOE_MBOX_RCT, 64, true },
 		{ UBOE_MBOX_JFC, 128, true },	{ UBOE_MBOX_JFR, 128, true },
 		{ UBOE_MBOX_TP, 128, true },	{ UBOE_MBOX_SEG, 128, false },
 	};
@@ -339,12 +339,15 @@ TEST_F(Mbox, RctRefusals)
 	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.shift = 5; });
 	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.shift = 16; });
 	refuses<ctx>(o, 2, rct(3), -EINVAL, [](ctx &) {});
+	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.watermark = 65; });
+	refuses<ctx>(o, 2, rct(2), -EINVAL, [](ctx &c) { c.shift = 0, c.watermark = 1; });
 	EXPECT_EQ(h.query(o, 2, q), -ENOENT);
 	EXPECT_EQ(h.destroy(o, 2), -ENOENT);
 	ASSERT_EQ(h.create(o, 2, rct(2)), 0);
 	refuses<ctx>(o, 2, rct(2), -EEXIST, [](ctx &) {});
 	ASSERT_EQ(h.query(o, 2, q), 0);
 	EXPECT_EQ(q.shift, 6);
+	EXPECT_EQ(q.watermark, 64u);
 	EXPECT_EQ(q.used, 0u);
 	ASSERT_EQ(h.create(UBOE_MBOX_TP, UB_TPN_RC(2), tp(2)), 0);
 	EXPECT_EQ(h.destroy(o, 2), -EBUSY);

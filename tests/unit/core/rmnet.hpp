@@ -72,6 +72,7 @@ class node
 		tp.mtu = 1024;
 		tp.retrans = 0xff;
 		tp.timeout_ns = 1;
+		tp.vl = vl;
 		return h.create(UBOE_MBOX_TP, next_tpn, tp) ? 0 : next_tpn++;
 	}
 
@@ -93,6 +94,7 @@ class node
 	ubsim::memory m;
 	std::map<std::uint32_t, std::unique_ptr<ubsim::rc>> jetties;
 	std::uint32_t next_tpn = 1;
+	std::uint8_t vl = 0; /* of channels to come */
 };
 
 class network
