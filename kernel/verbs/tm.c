@@ -165,8 +165,7 @@ static int uboe_tm_explain(int err, struct netlink_ext_ack *extack)
 {
 	switch (err) {
 	case -ENOENT:
-		NL_SET_ERR_MSG(extack, "no such node, parent or jetty, or the function has no "
-				       "queue set for the jetty's SL");
+		NL_SET_ERR_MSG(extack, "no such node, parent, jetty, or queue set for its SL");
 		break;
 	case -EEXIST:
 		NL_SET_ERR_MSG(extack, "it exists, or the function has a queue set for this VL");
@@ -178,7 +177,7 @@ static int uboe_tm_explain(int err, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "it has children or jetties");
 		break;
 	case -EOPNOTSUPP:
-		NL_SET_ERR_MSG(extack, "a queue comes and goes with its queue set");
+		NL_SET_ERR_MSG(extack, "a queue comes with its set; only RC jetties are shaped here");
 		break;
 	case -EINVAL:
 		NL_SET_ERR_MSG(extack, "promised rate: more than the peak rate");
