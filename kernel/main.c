@@ -28,9 +28,14 @@ static int __init uboe_init(void)
 	ret = uboe_soft_init();
 	if (ret)
 		goto err_counters;
+	ret = uboe_tm_init();
+	if (ret)
+		goto err_soft;
 	rdma_link_register(&uboe_link_ops);
 	return 0;
 
+err_soft:
+	uboe_soft_exit();
 err_counters:
 	uboe_counters_exit();
 err_mmap:
@@ -41,6 +46,7 @@ err_mmap:
 static void __exit uboe_exit(void)
 {
 	rdma_link_unregister(&uboe_link_ops);
+	uboe_tm_exit();
 	ib_unregister_driver((enum rdma_driver_id)UBOE_DRIVER_ID);
 	uboe_soft_exit();
 	uboe_counters_exit();

@@ -105,6 +105,8 @@ struct ubp_rxpkt {
  *	request of this channel; called with the channel's lock held
  * @timer_cancel: no ubp_timer(tp) runs or starts after it returns; may sleep
  * @engine_later: call ubp_kick() for this jetty soon, from softirq
+ * @jetty_timer: call ubp_kick() for this jetty at @when or a little later, unless it is
+ *	gone; earlier requests stay. NULL: jetties without a channel cannot be shaped
  * @jfc_event: the armed JFC has a completion; softirq context
  * @jfc_timer: call ubp_jfc_timer(dev, @id) at @when or a little later; not asked for
  *	again before that. The queue may be gone then. NULL: there is no moderation by time
@@ -136,6 +138,7 @@ struct ubp_ops {
 	void (*jfc_timer)(struct ubp_dev *dev, u32 id, u64 when);
 	void (*event)(struct ubp_dev *dev, u32 type, u32 sub, u32 num);
 	void (*share_wanted)(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr);
+	void (*jetty_timer)(struct ubp_jetty *jetty, u64 when);
 };
 
 /* Counters. Names in ubp_stat_name(); drops have a reason each. */

@@ -386,6 +386,8 @@ void ubp_jetty_error(struct ubp_jetty *j)
 		/* who was told so acknowledges nothing any more */
 		if (close)
 			ubp_tp_forget(j->tp);
+	} else if (j->tm) {
+		ubp_tm_leave(j->tm);
 	}
 	ubp_jetty_flush(j);
 	ubp_jetty_flush_done(j);

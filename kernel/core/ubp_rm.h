@@ -60,6 +60,8 @@ struct ubp_rm_list {
  * @rd: Reads and atomics not completed
  * @ordered: messages of relaxed and strong order not completed
  * @pending: fetched, has to wait for others (Fence, strong order)
+ * @owed: of the message fetched last: bytes that the traffic management has not let pass
+ *	yet; UBP_RM_UNASKED: not counted yet
  * @pumping: somebody fetches; @again: look once more before you stop
  * @starved: work waits for a free slot
  */
@@ -70,6 +72,7 @@ struct ubp_rm {
 	bool pumping;
 	bool again;
 	bool starved;
+	u64 owed;
 	struct ubp_rmsg *pending;
 	struct ubp_rmsg *oldest;
 	struct ubp_rmsg *newest;
@@ -171,6 +174,7 @@ struct ubp_share {
 };
 
 #define UBP_RM_NOBODY (~0u)
+#define UBP_RM_UNASKED (~0ull)
 
 /* ubp_share.c */
 int ubp_share_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* RM jetties: from the ring to the channels, completions, flush. */
 #include "ubp_rm.h"
+#include "ubp_tm.h"
+
+#define UBP_RM_INSTALMENT 8192u /* bytes; what others of the tree wait for at most */
 
 int ubp_rm_create(struct ubp_jetty *j)
 {
@@ -86,9 +89,65 @@ static struct ubp_rmsg *ubp_rm_take(struct ubp_jetty *j)
 	m->segs = ubp_msg_segs(&m->w);
 	m->reqs = 0;
 	m->listed = false;
+	rm->owed = UBP_RM_UNASKED;
 	WRITE_ONCE(m->dead, false);
 	ubp_rm_link(rm, m);
 	return m;
+}
+
+/* Bytes of all packets of a message. The peer's answers are not among them */
+static u64 ubp_rm_bytes(const struct ubp_tp *tp, const struct ubp_msg *w)
+{
+	u32 each = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_ICRC_LEN, mtu = READ_ONCE(tp->mtu);
+	bool carries = w->s.kind == UBP_K_WRITE || w->s.kind == UBP_K_SEND;
+	struct ubp_txd d = { 0 };
+	struct ubp_ta h;
+	u32 n;
+
+	if (!carries) {
+		d.flags = UBP_TXF_LAST;
+		ubp_msg_headers(tp, w, &d, 0, &h);
+		return (u64)ubp_msg_segs(w) * (each + ubp_ta_len(&h) + h.pld_len);
+	}
+	n = mtu && w->s.len ? (w->s.len + mtu - 1) / mtu : 1;
+	ubp_msg_headers(tp, w, &d, 0, &h);
+	each += ubp_ta_len(&h);
+	d.flags = UBP_TXF_LAST;
+	d.off = (n - 1) * mtu;
+	/* those of the last packet may be longer */
+	n *= each;
+	n -= ubp_ta_len(&h);
+	ubp_msg_headers(tp, w, &d, 0, &h);
+	return (u64)n + ubp_ta_len(&h) + w->s.len + (-w->s.len & 3);
+}
+
+/*
+ * May it go to its channel? A channel is not held up for one jetty's sake, so a message
+ * goes there when all of it has been paid for, which is done bit by bit.
+ */
+static bool ubp_rm_pay(struct ubp_jetty *j, const struct ubp_rmsg *m)
+{
+	struct ubp_rm *rm = j->rm;
+	const struct ubp_tp *tp;
+	u64 now;
+
+	if (likely(!j->tm) || m->w.s.kind == UBP_K_NOP)
+		return true;
+	if (rm->owed == UBP_RM_UNASKED) {
+		ubp_read_begin();
+		tp = ubp_tp_find(j->dev, m->w.s.tp_id);
+		rm->owed = tp && tp->sh ? ubp_rm_bytes(tp, &m->w) : 0;
+		ubp_read_end();
+	}
+	now = j->dev->ops->now(j->dev);
+	while (rm->owed) {
+		u32 part = (u32)min_t(u64, rm->owed, UBP_RM_INSTALMENT);
+
+		if (!ubp_tm_ask(j->tm, part, now))
+			return false;
+		rm->owed -= part;
+	}
+	return true;
 }
 
 /* The next message that may go to its channel */
@@ -102,7 +161,7 @@ static struct ubp_rmsg *ubp_rm_fetch(struct ubp_jetty *j)
 		m = ubp_rm_take(j);
 	if (!m)
 		return NULL;
-	if (!m->w.s.status && !ubp_rm_may_go(rm, m)) {
+	if (!m->w.s.status && (!ubp_rm_may_go(rm, m) || !ubp_rm_pay(j, m))) {
 		rm->pending = m;
 		return NULL;
 	}
@@ -209,6 +268,8 @@ void ubp_rm_pump(struct ubp_jetty *j)
 	}
 	rm->pumping = true;
 	ubp_jetty_need_kick(j, false);
+	if (unlikely(j->tm))
+		ubp_tm_begin(j->tm);
 	for (;;) {
 		struct ubp_rm_list list = { NULL, NULL };
 
@@ -229,6 +290,9 @@ void ubp_rm_pump(struct ubp_jetty *j)
 			break;
 	}
 	rm->pumping = false;
+	/* the lock was given up: it may have come or gone meanwhile */
+	if (unlikely(j->tm))
+		ubp_tm_turn_end(j, !budget, j->dev->ops->now(j->dev));
 	if (!j->dead && j->state == UBOE_JS_ERROR)
 		ubp_rm_flush(j); /* what was fetched while it failed */
 }

@@ -88,6 +88,8 @@ struct ubp_utp {
 	u32 len;
 };
 
+/* Of a packet with these headers, from the IP header on */
+u32 ubp_utp_len(const struct ubp_path *path, u32 npi, const struct ubp_ta *h);
 /* False: no room now. @h: all but the sequence number */
 bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h, struct ubp_utp *u);
 void ubp_utp_end(struct ubp_dev *dev, struct ubp_path *path, struct ubp_utp *u);

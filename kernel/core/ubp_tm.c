@@ -401,3 +401,14 @@ void ubp_tm_end(struct ubp_tm_flow *f, bool more)
 	if (!f->asked)
 		ubp_tm_aside(f, !more);
 }
+
+void ubp_tm_turn_end(struct ubp_jetty *j, bool more, u64 now)
+{
+	struct ubp_tm_flow *f = j->tm;
+
+	ubp_tm_end(f, more);
+	if (f->when == UBP_TM_NEVER || (f->armed > now && f->armed <= f->when))
+		return;
+	f->armed = f->when;
+	j->dev->ops->jetty_timer(j, f->when);
+}

@@ -106,6 +106,7 @@ struct ubp_tm {
  * @purse: bytes that it was allowed to send and has not sent
  * @asked: it has been told to wait since ubp_tm_begin()
  * @present: the tree knows something of it
+ * @armed: when the home will kick it, for jetties without a channel
  * @force: the next packet is sent whatever the buckets hold
  * The above: guarded by whoever serialises the flow, the jetty's lock.
  *
@@ -122,6 +123,7 @@ struct ubp_tm_flow {
 	u32 own_burst;
 	u64 sent;
 	u64 when;
+	u64 armed;
 	u32 purse;
 	bool asked;
 	bool present;
@@ -161,6 +163,8 @@ void ubp_tm_back(struct ubp_tm_flow *f, u32 bytes);
  */
 void ubp_tm_begin(struct ubp_tm_flow *f);
 void ubp_tm_end(struct ubp_tm_flow *f, bool more);
+/* The same for a jetty without a channel, whose home kicks it when its time has come */
+void ubp_tm_turn_end(struct ubp_jetty *j, bool more, u64 now);
 /* It wants nothing any more, and gives back what it was allowed to send */
 void ubp_tm_leave(struct ubp_tm_flow *f);
 /* The times of a subtree have changed. Lock held */

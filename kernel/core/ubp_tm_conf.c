@@ -204,6 +204,8 @@ static int ubp_tm_bind(struct ubp_dev *dev, struct ubp_tm_flow *f, u32 jetty,
 
 	if (!j)
 		return -ENOENT;
+	if (j->type != UBOE_JETTY_RC && !dev->ops->jetty_timer)
+		return -EOPNOTSUPP;
 	f->home = j;
 	if (le32_to_cpu(ctx->parent) != UBOE_TM_NO_PARENT) {
 		fn = ubp_tm_find(dev, UBOE_TML_FUNCTION, le32_to_cpu(ctx->parent));

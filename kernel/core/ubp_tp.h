@@ -149,7 +149,7 @@ struct ubp_tp {
 	struct ubp_rsp rsp;
 };
 
-/* Who shapes its packets, NULL: nobody; shared channels are not shaped yet */
+/* Who shapes its packets, NULL: nobody; messages on shared channels were paid for before */
 static inline struct ubp_tm_flow *ubp_tp_tm(const struct ubp_tp *tp)
 {
 	return tp->jetty ? tp->jetty->tm : NULL;

@@ -6,6 +6,7 @@
  */
 #include "ubp_ta.h"
 #include "ubp_target.h"
+#include "ubp_tm.h"
 
 /*
  * Ways to peers that a jetty keeps. They cost memory and, in a home, the search for
@@ -159,6 +160,21 @@ static bool ubp_um_payload(struct ubp_jetty *j, const struct ubp_sqe *s, u8 *dst
 	return true;
 }
 
+/* Room for a packet, if the jetty may send one now */
+static bool ubp_um_room(struct ubp_jetty *j, struct ubp_um_way *w, struct ubp_ta *h,
+			struct ubp_utp *u)
+{
+	u32 len = ubp_utp_len(&w->path, READ_ONCE(j->dev->npi), h);
+
+	if (unlikely(j->tm) && !ubp_tm_ask(j->tm, len, j->dev->ops->now(j->dev)))
+		return false;
+	if (ubp_utp_begin(j->dev, &w->path, h, u))
+		return true;
+	if (j->tm)
+		ubp_tm_back(j->tm, len);
+	return false;
+}
+
 /* Send one message, or say in @s why not */
 static enum ubp_um_sent ubp_um_send(struct ubp_jetty *j, struct ubp_sqe *s)
 {
@@ -186,9 +202,11 @@ static enum ubp_um_sent ubp_um_send(struct ubp_jetty *j, struct ubp_sqe *s)
 		return ubp_um_bad(s, UBOE_CQE_LOCAL, UBOE_CQE_SUB_NONE);
 	if (s->len > w->mtu)
 		return ubp_um_bad(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
-	if (!ubp_utp_begin(dev, &w->path, &h, &u))
+	if (!ubp_um_room(j, w, &h, &u))
 		return UBP_UM_NO_ROOM;
 	if (!ubp_um_payload(j, s, u.pld)) {
+		if (j->tm)
+			ubp_tm_back(j->tm, u.buf.len);
 		dev->ops->tx_free(dev, &u.buf);
 		return ubp_um_bad(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_ACCESS);
 	}
@@ -233,7 +251,7 @@ static bool ubp_um_one(struct ubp_jetty *j, u32 avail)
 	return j->state == UBOE_JS_READY;
 }
 
-bool ubp_um_kick(struct ubp_jetty *j, bool drive)
+static bool ubp_um_turn(struct ubp_jetty *j, bool drive)
 {
 	u32 budget = drive ? j->dev->cfg.slice : j->dev->cfg.budget;
 	u32 avail;
@@ -247,7 +265,7 @@ bool ubp_um_kick(struct ubp_jetty *j, bool drive)
 			return false;
 		if (!ubp_um_one(j, avail)) {
 			/* room comes back by itself, and nobody says when */
-			if (j->state == UBOE_JS_READY)
+			if (j->state == UBOE_JS_READY && !(j->tm && j->tm->asked))
 				j->dev->ops->engine_later(j);
 			return false;
 		}
@@ -255,6 +273,18 @@ bool ubp_um_kick(struct ubp_jetty *j, bool drive)
 	if (!drive)
 		j->dev->ops->engine_later(j);
 	return true;
+}
+
+bool ubp_um_kick(struct ubp_jetty *j, bool drive)
+{
+	bool more;
+
+	if (likely(!j->tm))
+		return ubp_um_turn(j, drive);
+	ubp_tm_begin(j->tm);
+	more = ubp_um_turn(j, drive);
+	ubp_tm_turn_end(j, more, j->dev->ops->now(j->dev));
+	return more;
 }
 
 /* The target is entered: 0, or the drop reason */

@@ -4,6 +4,14 @@
 #include "ubp_target.h"
 #include "ubp_tp.h"
 
+u32 ubp_utp_len(const struct ubp_path *path, u32 npi, const struct ubp_ta *h)
+{
+	u32 pad = -h->pld_len & 3;
+
+	return ubp_encap_len(path) + UB_TPH_LEN + ubp_part_len(npi) + ubp_ta_len(h) + h->pld_len +
+	       pad + UB_ICRC_LEN;
+}
+
 bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h, struct ubp_utp *u)
 {
 	u32 elen = ubp_encap_len(path), pad = -h->pld_len & 3, npi = READ_ONCE(dev->npi);
@@ -16,8 +24,7 @@ bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h,
 	u8 *p;
 
 	u->len = h->pld_len;
-	u->buf.len =
-		elen + UB_TPH_LEN + ubp_part_len(npi) + ubp_ta_len(h) + u->len + pad + UB_ICRC_LEN;
+	u->buf.len = ubp_utp_len(path, npi, h);
 	if (!dev->ops->tx_alloc(dev, path, u->buf.len, &u->buf))
 		return false;
 	h->ssn = ++dev->utp_ssn;

@@ -203,6 +203,7 @@ int uboe_cmd_create(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 
 int uboe_cmd_modify(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 len, u32 mask);
 int uboe_cmd_query(struct uboe_dev *ud, u32 obj, u32 tag, void *ctx, u32 len);
 int uboe_cmd_destroy(struct uboe_dev *ud, u32 obj, u32 tag);
+int uboe_cmd_try_destroy(struct uboe_dev *ud, u32 obj, u32 tag);
 int uboe_udata_in(struct ib_udata *udata, void *req, size_t min_len, size_t len);
 int uboe_udata_none(struct ib_udata *udata);
 int uboe_udata_out(struct ib_udata *udata, void *resp, size_t len);
@@ -254,6 +255,10 @@ int uboe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct
 int uboe_channel_make(struct uboe_dev *ud, struct uboe_qp *qp, const struct ib_qp_attr *attr);
 void uboe_channel_unmake(struct uboe_dev *ud, struct uboe_qp *qp);
 int uboe_channel_timeout(struct uboe_dev *ud, struct uboe_qp *qp, u8 timeout, u8 retry_cnt);
+
+/* tm.c */
+int uboe_tm_init(void);
+void uboe_tm_exit(void);
 
 /* token.c */
 extern const struct uapi_definition uboe_uapi_defs[];

@@ -166,6 +166,11 @@ struct Endpoint::Ops {
 		home(ubp_jetty_dev(j))->later_.push_back(ubp_jetty_id(j));
 	}
 
+	static void jetty_timer(ubp_jetty *j, u64 when)
+	{
+		home(ubp_jetty_dev(j))->jetty_timers_.emplace(when, ubp_jetty_id(j));
+	}
+
 	static void jfc_event(ubp_jfc *jfc)
 	{
 		static_cast<Sink *>(ubp_jfc_home(jfc))->completion(ubp_jfc_id(jfc));
@@ -224,6 +229,7 @@ struct Endpoint::Ops {
 		.jfc_timer = jfc_timer,
 		.event = event,
 		.share_wanted = share_wanted,
+		.jetty_timer = jetty_timer,
 	};
 };
 
@@ -449,7 +455,7 @@ void Endpoint::receive()
 
 bool Endpoint::run_timers()
 {
-	if (timers_.empty() && jfc_timers_.empty())
+	if (timers_.empty() && jfc_timers_.empty() && jetty_timers_.empty())
 		return false;
 	const u64 now = monotonic_ns();
 	bool any = false;
@@ -466,6 +472,13 @@ bool Endpoint::run_timers()
 
 		jfc_timers_.erase(jfc_timers_.begin());
 		ubp_jfc_timer(&dev_, id);
+		any = true;
+	}
+	while (!jetty_timers_.empty() && jetty_timers_.begin()->first <= now) {
+		const u32 id = jetty_timers_.begin()->second;
+
+		jetty_timers_.erase(jetty_timers_.begin());
+		ubp_kick_id(&dev_, id);
 		any = true;
 	}
 	return any;
@@ -520,8 +533,9 @@ u64 Endpoint::next_due() const
 {
 	if (!later_.empty() || !wanted_.empty())
 		return 0;
-	const u64 due = std::min(timers_.empty() ? never : timers_.begin()->first,
-				 jfc_timers_.empty() ? never : jfc_timers_.begin()->first);
+	const u64 due = std::min({ timers_.empty() ? never : timers_.begin()->first,
+				 jfc_timers_.empty() ? never : jfc_timers_.begin()->first,
+				 jetty_timers_.empty() ? never : jetty_timers_.begin()->first });
 
 	return starved_.empty() ? due : std::min(due, monotonic_ns() + ns_per_ms);
 }

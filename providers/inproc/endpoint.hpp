@@ -143,6 +143,7 @@ private:
 	std::set<Sink *> watchers_; // one of each context
 	std::set<std::pair<u64, ubp_tp *>> timers_;
 	std::set<std::pair<u64, u32>> jfc_timers_; // moderated events, by JFC
+	std::set<std::pair<u64, u32>> jetty_timers_; // shaped jetties without a channel
 	std::vector<u32> later_; // jetties whose engines go on
 	std::vector<u32> starved_; // channels that found no packet buffer
 	std::vector<void *> garbage_; // freed when the section ends

@@ -251,6 +251,10 @@ struct host::ops {
 	static void engine_later(ubp_jetty *j) { home(ubp_jetty_dev(j))->later(j); }
 	static void jfc_event(ubp_jfc *jfc) { home(jfc->dev)->jfc_fired(jfc); }
 
+	static void jetty_timer(ubp_jetty *j, u64 when)
+	{
+		home(ubp_jetty_dev(j))->set_jetty_timer(j, when);
+	}
 	static void jfc_timer(ubp_dev *d, u32 id, u64 when) { home(d)->set_jfc_timer(id, when); }
 
 	static void event(ubp_dev *d, u32 type, u32 sub, u32 num)
@@ -290,6 +294,7 @@ struct host::ops {
 		.jfc_timer = jfc_timer,
 		.event = event,
 		.share_wanted = share_wanted,
+		.jetty_timer = jetty_timer,
 	};
 };
 
@@ -430,6 +435,12 @@ unsigned host::run_timers()
 		}
 		it = jfc_timers_.erase(it);
 		ubp_jfc_timer(&dev_, id);
+	}
+	while (!jetty_timers_.empty() && jetty_timers_.begin()->first <= now()) {
+		const std::uint32_t id = jetty_timers_.begin()->second;
+
+		jetty_timers_.erase(jetty_timers_.begin());
+		ubp_kick_id(&dev_, id);
 	}
 	return static_cast<unsigned>(due.size());
 }

@@ -183,6 +183,10 @@ class host
 	virtual void jfc_fired(ubp_jfc *jfc) { jfc_events_.push_back(ubp_jfc_id(jfc)); }
 	virtual void happened(const event &e) { events_.push_back(e); }
 
+	virtual void set_jetty_timer(ubp_jetty *j, std::uint64_t when)
+	{
+		jetty_timers_.emplace(when, ubp_jetty_id(j));
+	}
 	/* Fire the timers that are due at @time; number of them */
 	unsigned run_timers();
 	/* Run the engine turns that were asked for */
@@ -201,6 +205,7 @@ class host
 	std::vector<packet> out_;
 	std::map<std::uint32_t, std::uint64_t> timers_; /* by TPN */
 	std::map<std::uint32_t, std::uint64_t> jfc_timers_;
+	std::multimap<std::uint64_t, std::uint32_t> jetty_timers_;
 	std::vector<std::uint32_t> turns_;
 	std::vector<event> events_;
 	std::vector<std::pair<address, address>> wanted_; /* shared channels: ours, the peer's */

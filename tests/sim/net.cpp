@@ -125,6 +125,11 @@ void node::set_jfc_timer(std::uint32_t id, std::uint64_t when)
 	w_.at(when > w_.clock ? when - w_.clock : 0, act::moderation, index_, id);
 }
 
+void node::set_jetty_timer(ubp_jetty *j, std::uint64_t when)
+{
+	w_.at(when > w_.clock ? when - w_.clock : 0, act::turn, index_, ubp_jetty_id(j));
+}
+
 void node::cancel_timer(ubp_tp *tp)
 {
 	timer_gen_[tp->tpn]++;

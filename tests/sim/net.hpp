@@ -96,6 +96,7 @@ class node final : public host
 	void set_timer(ubp_tp *tp, std::uint64_t when) override;
 	void cancel_timer(ubp_tp *tp) override;
 	void set_jfc_timer(std::uint32_t id, std::uint64_t when) override;
+	void set_jetty_timer(ubp_jetty *j, std::uint64_t when) override;
 	void later(ubp_jetty *jetty) override;
 	void jfc_fired(ubp_jfc *jfc) override;
 	void happened(const event &) override {}

@@ -52,5 +52,7 @@ void show_counters(const Output &output, const std::string &device, const Counte
 void impair(const Output &output, const Words &words);
 /// [show] [DEV], add NAME netdev INTERFACE, delete NAME
 void link(const Output &output, const Words &words);
+/// [show] [DEV], add and set and delete DEV NODE
+void traffic(const Output &output, const Words &words);
 
 } // namespace ubctl

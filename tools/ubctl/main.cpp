@@ -79,6 +79,16 @@ void add_actions(CLI::App &app, Arguments &a)
 	sub->add_option("ARGUMENT", a.words,
 			"[show] [DEVICE]; add NAME netdev INTERFACE; delete NAME");
 	sub->callback([&a] { link(a.output, a.words); });
+
+	sub = app.add_subcommand("tm", "traffic management of kernel devices: rates, priorities, "
+				       "weights");
+	sub->add_option("ARGUMENT", a.words,
+			"[show] [DEVICE]; add or set DEVICE NODE KEY=VALUE...; delete DEVICE "
+			"NODE. NODE is port, or group, function, queue or jetty and its number; "
+			"KEY is rate, burst, promise, promise-burst (1mbit to 200gbit, 0: none), "
+			"priority (0 to 7), weight (1 to 255), sl-vl (SL:VL,...), and with add "
+			"group or function (the parent) and vl");
+	sub->callback([&a] { traffic(a.output, a.words); });
 }
 
 } // namespace

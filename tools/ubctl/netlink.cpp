@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -15,8 +16,6 @@ namespace ubctl
 
 namespace
 {
-
-constexpr int no_header = 0; // NLDEV has none before its attributes
 
 struct FreeMessage {
 	void operator()(nl_msg *m) const
@@ -34,6 +33,7 @@ struct FreeCallbacks {
 /// What became of a request. Exceptions do not cross libnl, which is C.
 struct Exchange {
 	const Netlink::Handler *handler = nullptr;
+	int header = 0;
 	std::exception_ptr thrown;
 	int error = 0;
 	std::string explanation; // the kernel's own words
@@ -65,7 +65,7 @@ int on_message(nl_msg *message, void *arg)
 
 	try {
 		if (!x.thrown && x.handler && *x.handler)
-			(*x.handler)(Attributes(nlmsg_hdr(message)));
+			(*x.handler)(Attributes(nlmsg_hdr(message), x.header));
 	} catch (...) {
 		x.thrown = std::current_exception();
 	}
@@ -116,9 +116,10 @@ NetlinkError::NetlinkError(int error, const std::string &what)
 {
 }
 
-Attributes::Attributes(const nlmsghdr *message)
+Attributes::Attributes(const nlmsghdr *message, int header)
 {
-	add(nlmsg_attrdata(message, no_header), nlmsg_attrlen(message, no_header));
+	if (nlmsg_datalen(message) >= header)
+		add(nlmsg_attrdata(message, header), nlmsg_attrlen(message, header));
 }
 
 Attributes::Attributes(const nlattr *nest)
@@ -207,6 +208,28 @@ std::optional<std::string> Attributes::text(int type) const
 	return text_of(find(type));
 }
 
+std::optional<std::uint16_t> Attributes::u16(int type) const
+{
+	const nlattr *a = find(type);
+	std::uint16_t two;
+
+	if (!a || nla_len(a) != sizeof(two))
+		return std::nullopt;
+	std::memcpy(&two, nla_data(a), sizeof(two));
+	return two;
+}
+
+std::optional<std::vector<std::uint8_t>> Attributes::bytes(int type) const
+{
+	const nlattr *a = find(type);
+
+	if (!a)
+		return std::nullopt;
+	const auto *first = static_cast<const std::uint8_t *>(nla_data(a));
+
+	return std::vector<std::uint8_t>(first, first + nla_len(a));
+}
+
 std::vector<const nlattr *> Attributes::children(int type) const
 {
 	std::vector<const nlattr *> all;
@@ -223,13 +246,22 @@ std::vector<const nlattr *> Attributes::children(int type) const
 
 Request &Request::u32(int type, std::uint32_t value)
 {
-	items_.push_back({ type, value, {} });
-	return *this;
+	const auto *first = reinterpret_cast<const std::uint8_t *>(&value);
+
+	return bytes(type, { first, first + sizeof(value) });
 }
 
 Request &Request::text(int type, const std::string &value)
 {
-	items_.push_back({ type, std::nullopt, value });
+	std::vector<std::uint8_t> all(value.begin(), value.end());
+
+	all.push_back(0);
+	return bytes(type, all);
+}
+
+Request &Request::bytes(int type, const std::vector<std::uint8_t> &value)
+{
+	items_.push_back({ type, value });
 	return *this;
 }
 
@@ -238,15 +270,19 @@ void Netlink::Free::operator()(nl_sock *s) const
 	nl_socket_free(s);
 }
 
-Netlink::Netlink() : socket_(nl_socket_alloc())
+Netlink::Netlink() : Netlink(NETLINK_RDMA, "RDMA netlink")
+{
+}
+
+Netlink::Netlink(int protocol, const char *name) : socket_(nl_socket_alloc())
 {
 	const int on = 1;
 
 	if (!socket_)
 		throw std::bad_alloc();
 	errno = 0;
-	if (int err = nl_connect(socket_.get(), NETLINK_RDMA); err < 0)
-		fail_nl(err, "RDMA netlink");
+	if (int err = nl_connect(socket_.get(), protocol); err < 0)
+		fail_nl(err, name);
 	nl_socket_enable_msg_peek(socket_.get()); // messages may be longer than a page
 	// the kernel's words with an error; without, there is the number
 	setsockopt(nl_socket_get_fd(socket_.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
@@ -254,34 +290,39 @@ Netlink::Netlink() : socket_(nl_socket_alloc())
 
 void Netlink::get(rdma_nldev_command command, const Request &request, const Handler &handler)
 {
-	exchange(command, NLM_F_ACK, request, handler);
+	exchange(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), NLM_F_ACK, {}, request, handler);
 }
 
 void Netlink::dump(rdma_nldev_command command, const Request &request, const Handler &handler)
 {
-	exchange(command, NLM_F_DUMP, request, handler);
+	exchange(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), NLM_F_DUMP, {}, request, handler);
 }
 
 void Netlink::execute(rdma_nldev_command command, const Request &request)
 {
-	exchange(command, NLM_F_ACK, request, {});
+	exchange(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), NLM_F_ACK, {}, request, {});
 }
 
-void Netlink::exchange(rdma_nldev_command command, int flags, const Request &request,
-		       const Handler &handler)
+void Netlink::exchange(int type, int flags, const std::vector<std::uint8_t> &header,
+		       const Request &request, const Handler &handler)
 {
-	const std::unique_ptr<nl_msg, FreeMessage> message(nlmsg_alloc_simple(
-		RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), NLM_F_REQUEST | flags));
+	const std::unique_ptr<nl_msg, FreeMessage> message(
+		nlmsg_alloc_simple(type, NLM_F_REQUEST | flags));
 	const std::unique_ptr<nl_cb, FreeCallbacks> callbacks(nl_cb_alloc(NL_CB_DEFAULT));
 	Exchange x;
 
 	if (!message || !callbacks)
 		throw std::bad_alloc();
+	if (!header.empty() &&
+	    nlmsg_append(message.get(), const_cast<std::uint8_t *>(header.data()), header.size(),
+			 NLMSG_ALIGNTO) < 0)
+		throw std::bad_alloc();
 	for (const Request::Item &i : request.items_)
-		if (i.number ? nla_put_u32(message.get(), i.type, *i.number) :
-			       nla_put_string(message.get(), i.type, i.text.c_str()))
+		if (nla_put(message.get(), i.type, static_cast<int>(i.value.size()),
+			    i.value.data()))
 			throw std::bad_alloc();
 	x.handler = &handler;
+	x.header = static_cast<int>(header.size());
 	nl_cb_set(callbacks.get(), NL_CB_VALID, NL_CB_CUSTOM, on_message, &x);
 	nl_cb_set(callbacks.get(), NL_CB_ACK, NL_CB_CUSTOM, on_end, &x);
 	nl_cb_set(callbacks.get(), NL_CB_FINISH, NL_CB_CUSTOM, on_done, &x);
@@ -296,6 +337,34 @@ void Netlink::exchange(rdma_nldev_command command, int flags, const Request &req
 		std::rethrow_exception(x.thrown);
 	if (x.error)
 		throw NetlinkError(x.error, x.explanation);
+}
+
+Generic::Generic(const std::string &family) : Netlink(NETLINK_GENERIC, "generic netlink")
+{
+	exchange(GENL_ID_CTRL, NLM_F_ACK, header(CTRL_CMD_GETFAMILY),
+		 Request().text(CTRL_ATTR_FAMILY_NAME, family), [this](const Attributes &a) {
+			 family_ = a.u16(CTRL_ATTR_FAMILY_ID).value_or(0);
+		 });
+	if (!family_)
+		throw NetlinkError(ENOENT, "no family " + family);
+}
+
+std::vector<std::uint8_t> Generic::header(std::uint8_t command) const
+{
+	const genlmsghdr h{ command, 1, 0 };
+	const auto *first = reinterpret_cast<const std::uint8_t *>(&h);
+
+	return { first, first + sizeof(h) };
+}
+
+void Generic::dump(std::uint8_t command, const Request &request, const Handler &handler)
+{
+	exchange(family_, NLM_F_DUMP, header(command), request, handler);
+}
+
+void Generic::execute(std::uint8_t command, const Request &request)
+{
+	exchange(family_, NLM_F_ACK, header(command), request, {});
 }
 
 } // namespace ubctl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
-// RDMA netlink by libnl: requests to NLDEV, and the attributes of what it answers.
+// RDMA netlink and generic netlink by libnl: requests, and the attributes of what is
+// answered.
 // Nothing that arrives is trusted: lengths are checked before values are read.
 #pragma once
 
@@ -39,7 +40,8 @@ class NetlinkError : public std::runtime_error
 class Attributes
 {
       public:
-	explicit Attributes(const nlmsghdr *message);
+	/// @p header: bytes of the family's own header before them.
+	explicit Attributes(const nlmsghdr *message, int header = 0);
 	/// Of a nested attribute.
 	explicit Attributes(const nlattr *nest);
 
@@ -51,6 +53,9 @@ class Attributes
 	std::optional<std::uint32_t> u32(int type) const;
 	std::optional<std::uint64_t> u64(int type) const;
 	std::optional<std::string> text(int type) const;
+	std::optional<std::uint16_t> u16(int type) const;
+	/// As long as it is.
+	std::optional<std::vector<std::uint8_t>> bytes(int type) const;
 	/// The attributes in a nested one, in their order; none when it is missing.
 	std::vector<const nlattr *> children(int type) const;
 
@@ -73,14 +78,14 @@ class Request
       public:
 	Request &u32(int type, std::uint32_t value);
 	Request &text(int type, const std::string &value);
+	Request &bytes(int type, const std::vector<std::uint8_t> &value);
 
       private:
 	friend class Netlink;
 
 	struct Item {
 		int type;
-		std::optional<std::uint32_t> number;
-		std::string text;
+		std::vector<std::uint8_t> value;
 	};
 	std::vector<Item> items_;
 };
@@ -100,15 +105,35 @@ class Netlink
 	/// Does something; throws NetlinkError.
 	void execute(rdma_nldev_command command, const Request &request);
 
+      protected:
+	Netlink(int protocol, const char *name);
+
+	/// @p header: the family's own, before the attributes.
+	void exchange(int type, int flags, const std::vector<std::uint8_t> &header,
+		      const Request &request, const Handler &handler);
+
       private:
 	struct Free {
 		void operator()(nl_sock *s) const;
 	};
 
-	void exchange(rdma_nldev_command command, int flags, const Request &request,
-		      const Handler &handler);
-
 	std::unique_ptr<nl_sock, Free> socket_;
+};
+
+/// A family of generic netlink.
+class Generic : public Netlink
+{
+      public:
+	/// Throws NetlinkError: ENOENT: the kernel has no such family.
+	explicit Generic(const std::string &family);
+
+	void dump(std::uint8_t command, const Request &request, const Handler &handler);
+	void execute(std::uint8_t command, const Request &request);
+
+      private:
+	std::vector<std::uint8_t> header(std::uint8_t command) const;
+
+	std::uint16_t family_ = 0;
 };
 
 } // namespace ubctl
