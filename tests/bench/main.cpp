@@ -24,13 +24,30 @@ const char usage[] =
 	"       uboe-bench --crc\n"
 	"  -s LABEL=DEV,DEV,IP,IP  two RDMA devices with their addresses\n"
 	"  -s LABEL=IP,IP          TCP between two addresses\n"
+	"  -s LABEL=KIND,IP,IP     a library: rc or rm (liburma), libfabric, ucx\n"
 	"  -n PAIRS                measurements of each subject, in turns (default 5)\n"
 	"  -f FACTOR               multiplies the numbers of messages\n"
 	"  ROW                     write, read, send or faa, with -lat for latency,\n"
-	"                          and a size: write:4096, send-lat:8\n"
+	"                          and a size: write:4096, send-lat:8; conditions:\n"
+	"                          -both (ends), -jJETTIES, -qDEPTH: send-both-j10:1024\n"
+	"  --peer-net FILE         network namespace of the passive ends\n"
 	"  --hold FILE             before the measured part make FILE.begin and wait\n"
 	"                          until it has gone; FILE.end after it\n"
+	"  --kinds                 what this program was built with\n"
 	"  --crc                   bytes a second of table-driven CRC-32 here\n";
+
+/// Kinds of libraries that were found when this was built.
+const char kinds[] = ""
+#ifdef UBOE_BENCH_NATIVE
+		     "rc\nrm\n"
+#ifdef UBOE_BENCH_LIBFABRIC
+		     "libfabric\n"
+#endif
+#ifdef UBOE_BENCH_UCX
+		     "ucx\n"
+#endif
+#endif
+	;
 
 struct Arguments {
 	int pairs = 5;
@@ -43,8 +60,11 @@ struct Arguments {
 
 bool parse(int argc, char **argv, Arguments &arguments)
 {
-	const option names[] = {
-		{"crc", no_argument, nullptr, 'c'}, {"hold", required_argument, nullptr, 'H'}, {}};
+	const option names[] = {{"crc", no_argument, nullptr, 'c'},
+				{"hold", required_argument, nullptr, 'H'},
+				{"kinds", no_argument, nullptr, 'K'},
+				{"peer-net", required_argument, nullptr, 'P'},
+				{}};
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "n:f:s:h", names, nullptr)) != -1) {
@@ -54,6 +74,8 @@ bool parse(int argc, char **argv, Arguments &arguments)
 		case 's': arguments.subjects.push_back(Subject::parse(optarg)); break;
 		case 'H': arguments.hold = optarg; break;
 		case 'c': arguments.crc = true; break;
+		case 'K': std::cout << kinds; std::exit(0);
+		case 'P': put_children_into(optarg); break;
 		default: return false;
 		}
 	}
@@ -68,11 +90,18 @@ struct Runner {
 	std::unique_ptr<Rig> rig;
 };
 
-bool applies(const Subject &subject, const Row &row)
+/// Forks the passive end.
+std::unique_ptr<Rig> make_rig(const Subject &subject, const Row &row)
 {
-	if (!subject.tcp())
-		return true;
-	return row.latency ? row.kind == Row::Kind::send : row.kind == Row::Kind::write;
+	switch (subject.kind) {
+	case Subject::Kind::tcp: return make_tcp_rig(subject, row);
+	case Subject::Kind::verbs: return make_verbs_rig(subject, row);
+#ifdef UBOE_BENCH_NATIVE
+	default: return make_native_rig(subject, row);
+#else
+	default: throw uboe::Failure("'" + subject.label + "' is for uboe-bench-native");
+#endif
+	}
 }
 
 /// Runs one step of a runner; a failure ends its part in this row.
@@ -84,7 +113,7 @@ template <class Step> bool attempt(Runner &runner, const Row &row, Step step)
 		step();
 		return true;
 	} catch (const std::exception &error) {
-		std::cout << "failed " << row.name() << ' ' << row.size << ' '
+		std::cout << "failed " << row.name << ' ' << row.size << ' '
 			  << runner.subject->label << ' ' << error.what() << std::endl;
 		runner.rig.reset();
 		return false;
@@ -106,7 +135,7 @@ bool measure(const Row &row, const Arguments &arguments)
 	bool good = true;
 
 	for (const Subject &subject : arguments.subjects)
-		if (applies(subject, row))
+		if (subject.takes(row))
 			runners.push_back({&subject, make_rig(subject, row)});
 	for (Runner &r : runners)
 		good &= attempt(r, row, [&] {
@@ -121,10 +150,11 @@ bool measure(const Row &row, const Arguments &arguments)
 			Runner &r = runners[pair % 2 ? runners.size() - 1 - i : i];
 			good &= attempt(r, row, [&] {
 				const Sample s = r.rig->run(row.count);
-				std::cout << "sample " << row.name() << ' ' << row.size << ' '
-					  << r.subject->label << ' ' << pair << ' ' << row.count
-					  << ' ' << s.nanoseconds << ' ' << s.median << ' ' << s.p99
-					  << ' ' << s.packets << std::endl;
+				std::cout << "sample " << row.name << ' ' << row.size << ' '
+					  << r.subject->label << ' ' << pair << ' '
+					  << row.messages() << ' ' << s.nanoseconds << ' '
+					  << s.median << ' ' << s.p99 << ' ' << s.packets
+					  << std::endl;
 			});
 		}
 	}

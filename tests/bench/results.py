@@ -5,10 +5,10 @@ import os
 import statistics
 
 SUBJECT = "uboe"
-PEERS = ("rxe", "tcp")
+PEERS = ("rxe", "libfabric", "ucx", "tcp", "uboe-rm")
 SMALL = 64      # up to here a rate is given in messages
 GATED_LANES = ("uml", "icount")
-LANES = ("uml", "icount", "tcg")
+LANES = ("uml", "icount", "tcg", "native")
 
 
 class Lane:
