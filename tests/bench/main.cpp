@@ -14,6 +14,9 @@
 #include "crc.hpp"
 #include "error.hpp"
 #include "rig.hpp"
+#ifdef UBOE_BENCH_NATIVE
+#include "figures.hpp"
+#endif
 
 namespace {
 
@@ -33,6 +36,8 @@ const char usage[] =
 	"  --peer-net FILE         network namespace of the passive ends\n"
 	"  --hold FILE             before the measured part make FILE.begin and wait\n"
 	"                          until it has gone; FILE.end after it\n"
+	"  --figures               memory and time of objects and connections, in place of\n"
+	"                          rows; then come addresses: one here, the others there\n"
 	"  --kinds                 what this program was built with\n"
 	"  --crc                   bytes a second of table-driven CRC-32 here\n";
 
@@ -53,6 +58,7 @@ struct Arguments {
 	int pairs = 5;
 	double factor = 1;
 	bool crc = false;
+	bool figures = false;
 	std::string hold;
 	std::vector<Subject> subjects;
 	std::vector<std::string> rows;
@@ -62,6 +68,7 @@ bool parse(int argc, char **argv, Arguments &arguments)
 {
 	const option names[] = {{"crc", no_argument, nullptr, 'c'},
 				{"hold", required_argument, nullptr, 'H'},
+				{"figures", no_argument, nullptr, 'F'},
 				{"kinds", no_argument, nullptr, 'K'},
 				{"peer-net", required_argument, nullptr, 'P'},
 				{}};
@@ -74,14 +81,16 @@ bool parse(int argc, char **argv, Arguments &arguments)
 		case 's': arguments.subjects.push_back(Subject::parse(optarg)); break;
 		case 'H': arguments.hold = optarg; break;
 		case 'c': arguments.crc = true; break;
+		case 'F': arguments.figures = true; break;
 		case 'K': std::cout << kinds; std::exit(0);
 		case 'P': put_children_into(optarg); break;
 		default: return false;
 		}
 	}
 	arguments.rows.assign(argv + optind, argv + argc);
-	return arguments.crc || (!arguments.rows.empty() && !arguments.subjects.empty() &&
-				 arguments.pairs > 0 && arguments.factor > 0);
+	return arguments.crc || arguments.figures ||
+	       (!arguments.rows.empty() && !arguments.subjects.empty() && arguments.pairs > 0 &&
+		arguments.factor > 0);
 }
 
 /// A subject in a row; without a rig once it has failed.
@@ -179,6 +188,12 @@ int main(int argc, char **argv)
 		}
 		if (arguments.crc)
 			std::cout << "crc user " << crc_rate() << std::endl;
+#ifdef UBOE_BENCH_NATIVE
+		if (arguments.figures) {
+			uboe::bench::print_figures(arguments.rows);
+			return 0;
+		}
+#endif
 		for (const std::string &text : arguments.rows)
 			good &= measure(Row::parse(text, arguments.factor), arguments);
 	} catch (const std::exception &error) {

@@ -12,6 +12,10 @@ namespace uboe::bench {
 
 namespace {
 
+// Both ends have a CPU as a rule: an answer comes while one polls. On a busy machine a
+// yield costs a turn of everybody else.
+constexpr unsigned polls_a_yield = 64;
+
 std::uint8_t pattern(std::size_t at)
 {
 	return static_cast<std::uint8_t>(at * 37 + (at >> 8) + 1);
@@ -73,7 +77,7 @@ public:
 	{
 		std::vector<std::uint32_t> left(row_.jetties, count), flying(row_.jetties);
 		std::uint64_t open = std::uint64_t{count} * row_.jetties;
-		Patience patience;
+		Patience patience(polls_a_yield);
 
 		while (open) {
 			bool moved = false;
@@ -116,7 +120,7 @@ public:
 	/// Answers @p count Sends.
 	void echo(std::uint64_t count)
 	{
-		Patience patience;
+		Patience patience(polls_a_yield);
 
 		for (const std::uint64_t end = taken_ + count; taken_ < end;) {
 			const std::uint64_t before = taken_;
@@ -132,7 +136,7 @@ public:
 	/// Lets the library work until @p done().
 	template <class Done> void wait(Done done)
 	{
-		Patience patience;
+		Patience patience(polls_a_yield);
 
 		while (!done())
 			turn(patience, progress());

@@ -82,7 +82,8 @@ def column_of(result):
 
 def draw(results, title):
     """SVG text of the comparison with Soft-RoCE, natively with all peers."""
-    results = [r for r in results if r["peer"] == "rxe" or r["lane"] == "native"]
+    results = [r for r in results
+               if r["peer"] and (r["peer"] == "rxe" or r["lane"] == "native")]
     rows = rows_of(results)
     columns = []
     for result in results:

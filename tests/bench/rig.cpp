@@ -113,7 +113,8 @@ void Patience::idle()
 		return;
 	if (turns_ == spins + 1)
 		since_ = now_ns();
-	sched_yield();
+	if (turns_ % stride_ == 0)
+		sched_yield();
 	if (turns_ % 64 == 0 && now_ns() - since_ > limit_ns)
 		throw Failure("no progress for 20 s");
 }

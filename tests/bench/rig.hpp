@@ -100,13 +100,16 @@ public:
 	~Alarm();
 };
 
-/// Gives the CPU away while there is nothing to do; throws after 20 s of that.
+/// Gives the CPU away while there is nothing to do, at every @p stride th turn; throws
+/// after 20 s of that.
 class Patience {
 public:
+	explicit Patience(unsigned stride = 1) : stride_(stride) {}
 	void idle();
 	void progress() { turns_ = 0; }
 
 private:
+	const unsigned stride_;
 	unsigned turns_ = 0;
 	std::uint64_t since_ = 0;
 };

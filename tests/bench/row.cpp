@@ -86,8 +86,9 @@ void read_condition(Row &row, const std::string &word, const std::string &text)
 /// Rounded so that the last request of a list is the last of all.
 void settle_counts(Row &row, double scale)
 {
-	const auto count =
-		static_cast<std::uint32_t>(standard_count(row.size, row.latency) * scale);
+	// More of single messages would tell no more
+	const auto count = static_cast<std::uint32_t>(standard_count(row.size, row.latency) *
+						      (row.latency ? std::min(scale, 1.0) : scale));
 
 	row.signal_every = row.latency ? 1 : std::min(row.depth / 4, 16u);
 	row.count = std::max(std::max<std::uint32_t>(4, count) / row.jetties, 1u);

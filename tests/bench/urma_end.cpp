@@ -5,9 +5,9 @@
 #include "native.hpp"
 
 #include <bit>
-#include <cstdlib>
 
 #include "error.hpp"
+#include "figures.hpp"
 #include "link.hpp"
 
 namespace uboe::bench {
@@ -25,8 +25,8 @@ struct List {
 
 urma::Context open_at(const std::string &address)
 {
-	setenv("URMA_INPROC_EIDS", address.c_str(), 1);
-	return urma::Context(urma::Device::of("inproc0"), urma::Eid::of(address));
+	offer_inproc({address});
+	return open_inproc(address);
 }
 
 std::uint32_t completions_of(const Row &row)
