@@ -38,7 +38,7 @@ namespace {
 
 constexpr std::uint32_t many = 65536;
 constexpr std::uint32_t some = 1024;
-constexpr std::uint64_t room_for_many = 1ull << 30; // bytes; most of it are pages of rings
+constexpr std::uint64_t room_for_many = 3ull << 29; // bytes; most of it are pages of rings
 constexpr unsigned new_peers = 8;
 constexpr std::uint32_t connections = 64;
 
