@@ -14,6 +14,9 @@
 #include "crc.hpp"
 #include "error.hpp"
 #include "rig.hpp"
+#ifdef UBOE_BENCH_NATIVE
+#include "figures.hpp"
+#endif
 
 namespace {
 
@@ -24,18 +27,38 @@ const char usage[] =
 	"       uboe-bench --crc\n"
 	"  -s LABEL=DEV,DEV,IP,IP  two RDMA devices with their addresses\n"
 	"  -s LABEL=IP,IP          TCP between two addresses\n"
+	"  -s LABEL=KIND,IP,IP     a library: rc or rm (liburma), libfabric, ucx\n"
 	"  -n PAIRS                measurements of each subject, in turns (default 5)\n"
 	"  -f FACTOR               multiplies the numbers of messages\n"
 	"  ROW                     write, read, send or faa, with -lat for latency,\n"
-	"                          and a size: write:4096, send-lat:8\n"
+	"                          and a size: write:4096, send-lat:8; conditions:\n"
+	"                          -both (ends), -jJETTIES, -qDEPTH: send-both-j10:1024\n"
+	"  --peer-net FILE         network namespace of the passive ends\n"
 	"  --hold FILE             before the measured part make FILE.begin and wait\n"
 	"                          until it has gone; FILE.end after it\n"
+	"  --figures               memory and time of objects and connections, in place of\n"
+	"                          rows; then come addresses: one here, the others there\n"
+	"  --kinds                 what this program was built with\n"
 	"  --crc                   bytes a second of table-driven CRC-32 here\n";
+
+/// Kinds of libraries that were found when this was built.
+const char kinds[] = ""
+#ifdef UBOE_BENCH_NATIVE
+		     "rc\nrm\n"
+#ifdef UBOE_BENCH_LIBFABRIC
+		     "libfabric\n"
+#endif
+#ifdef UBOE_BENCH_UCX
+		     "ucx\n"
+#endif
+#endif
+	;
 
 struct Arguments {
 	int pairs = 5;
 	double factor = 1;
 	bool crc = false;
+	bool figures = false;
 	std::string hold;
 	std::vector<Subject> subjects;
 	std::vector<std::string> rows;
@@ -43,8 +66,12 @@ struct Arguments {
 
 bool parse(int argc, char **argv, Arguments &arguments)
 {
-	const option names[] = {
-		{"crc", no_argument, nullptr, 'c'}, {"hold", required_argument, nullptr, 'H'}, {}};
+	const option names[] = {{"crc", no_argument, nullptr, 'c'},
+				{"hold", required_argument, nullptr, 'H'},
+				{"figures", no_argument, nullptr, 'F'},
+				{"kinds", no_argument, nullptr, 'K'},
+				{"peer-net", required_argument, nullptr, 'P'},
+				{}};
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "n:f:s:h", names, nullptr)) != -1) {
@@ -54,12 +81,16 @@ bool parse(int argc, char **argv, Arguments &arguments)
 		case 's': arguments.subjects.push_back(Subject::parse(optarg)); break;
 		case 'H': arguments.hold = optarg; break;
 		case 'c': arguments.crc = true; break;
+		case 'F': arguments.figures = true; break;
+		case 'K': std::cout << kinds; std::exit(0);
+		case 'P': put_children_into(optarg); break;
 		default: return false;
 		}
 	}
 	arguments.rows.assign(argv + optind, argv + argc);
-	return arguments.crc || (!arguments.rows.empty() && !arguments.subjects.empty() &&
-				 arguments.pairs > 0 && arguments.factor > 0);
+	return arguments.crc || arguments.figures ||
+	       (!arguments.rows.empty() && !arguments.subjects.empty() && arguments.pairs > 0 &&
+		arguments.factor > 0);
 }
 
 /// A subject in a row; without a rig once it has failed.
@@ -68,11 +99,18 @@ struct Runner {
 	std::unique_ptr<Rig> rig;
 };
 
-bool applies(const Subject &subject, const Row &row)
+/// Forks the passive end.
+std::unique_ptr<Rig> make_rig(const Subject &subject, const Row &row)
 {
-	if (!subject.tcp())
-		return true;
-	return row.latency ? row.kind == Row::Kind::send : row.kind == Row::Kind::write;
+	switch (subject.kind) {
+	case Subject::Kind::tcp: return make_tcp_rig(subject, row);
+	case Subject::Kind::verbs: return make_verbs_rig(subject, row);
+#ifdef UBOE_BENCH_NATIVE
+	default: return make_native_rig(subject, row);
+#else
+	default: throw uboe::Failure("'" + subject.label + "' is for uboe-bench-native");
+#endif
+	}
 }
 
 /// Runs one step of a runner; a failure ends its part in this row.
@@ -84,7 +122,7 @@ template <class Step> bool attempt(Runner &runner, const Row &row, Step step)
 		step();
 		return true;
 	} catch (const std::exception &error) {
-		std::cout << "failed " << row.name() << ' ' << row.size << ' '
+		std::cout << "failed " << row.name << ' ' << row.size << ' '
 			  << runner.subject->label << ' ' << error.what() << std::endl;
 		runner.rig.reset();
 		return false;
@@ -106,7 +144,7 @@ bool measure(const Row &row, const Arguments &arguments)
 	bool good = true;
 
 	for (const Subject &subject : arguments.subjects)
-		if (applies(subject, row))
+		if (subject.takes(row))
 			runners.push_back({&subject, make_rig(subject, row)});
 	for (Runner &r : runners)
 		good &= attempt(r, row, [&] {
@@ -121,10 +159,11 @@ bool measure(const Row &row, const Arguments &arguments)
 			Runner &r = runners[pair % 2 ? runners.size() - 1 - i : i];
 			good &= attempt(r, row, [&] {
 				const Sample s = r.rig->run(row.count);
-				std::cout << "sample " << row.name() << ' ' << row.size << ' '
-					  << r.subject->label << ' ' << pair << ' ' << row.count
-					  << ' ' << s.nanoseconds << ' ' << s.median << ' ' << s.p99
-					  << ' ' << s.packets << std::endl;
+				std::cout << "sample " << row.name << ' ' << row.size << ' '
+					  << r.subject->label << ' ' << pair << ' '
+					  << row.messages() << ' ' << s.nanoseconds << ' '
+					  << s.median << ' ' << s.p99 << ' ' << s.packets
+					  << std::endl;
 			});
 		}
 	}
@@ -149,6 +188,12 @@ int main(int argc, char **argv)
 		}
 		if (arguments.crc)
 			std::cout << "crc user " << crc_rate() << std::endl;
+#ifdef UBOE_BENCH_NATIVE
+		if (arguments.figures) {
+			uboe::bench::print_figures(arguments.rows);
+			return 0;
+		}
+#endif
 		for (const std::string &text : arguments.rows)
 			good &= measure(Row::parse(text, arguments.factor), arguments);
 	} catch (const std::exception &error) {

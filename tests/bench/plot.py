@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Draws the ratios of a benchmark as one SVG picture: a column for each guest, a
-bar for each row, from the line where uboe and Soft-RoCE are equal."""
+"""Draws the ratios of a benchmark as one SVG picture: a column for each guest or peer,
+a bar for each row, from the line where uboe and the peer are equal."""
 
 import math
 from xml.sax.saxutils import escape
@@ -72,21 +72,28 @@ def rows_of(results):
         if key not in rows:
             rows.append(key)
     order = ["write", "read", "send", "faa", "write-lat", "read-lat", "faa-lat", "send-lat"]
-    return sorted(rows, key=lambda key: (order.index(key[0]), key[1]))
+    return sorted(rows, key=lambda key: (
+        order.index(key[0]) if key[0] in order else len(order), key[0], key[1]))
+
+
+def column_of(result):
+    return (result["lane"], result["mtu"], result["peer"])
 
 
 def draw(results, title):
-    """SVG text of the comparison with Soft-RoCE."""
-    results = [r for r in results if r["peer"] == "rxe"]
+    """SVG text of the comparison with Soft-RoCE, natively with all peers."""
+    results = [r for r in results
+               if r["peer"] and (r["peer"] == "rxe" or r["lane"] == "native")]
     rows = rows_of(results)
     columns = []
     for result in results:
-        if (result["lane"], result["mtu"]) not in columns:
-            columns.append((result["lane"], result["mtu"]))
+        if column_of(result) not in columns:
+            columns.append(column_of(result))
+    columns.sort(key=lambda column: column[0] == "native")  # else as they come
     width = LABEL_WIDTH + len(columns) * (COLUMN_WIDTH + GAP) + GAP
     height = TOP + len(rows) * ROW_HEIGHT + BOTTOM
     picture = Picture(width, height)
-    picture.text(GAP, 24, "uboe and Soft-RoCE (rxe) side by side", size=16, weight="bold")
+    picture.text(GAP, 24, "uboe and its peers side by side", size=16, weight="bold")
     picture.text(GAP, 42, title, fill=UNGATED)
     picture.text(GAP, 58, "Bars: how many times as fast, or as cheap, uboe is. Right of "
                  "the line: uboe is ahead. Grey: for information.", fill=UNGATED)
@@ -99,14 +106,14 @@ def draw(results, title):
         left = LABEL_WIDTH + GAP + number * (COLUMN_WIDTH + GAP)
         draw_column(picture, left, column, rows,
                     {(r["row"], r["size"]): r for r in results
-                     if (r["lane"], r["mtu"]) == column})
+                     if column_of(r) == column})
     return picture.done()
 
 
 def draw_column(picture, left, column, rows, results):
     bottom = TOP + len(rows) * ROW_HEIGHT
     axis = COLUMN_WIDTH - 40
-    picture.text(left, TOP - 10, "%s, MTU %d" % column, weight="bold")
+    picture.text(left, TOP - 10, "%s, MTU %d, %s" % column, weight="bold")
     for tick in (0.25, 0.5, 1, 2, 4):
         x = left + axis * position(tick)
         picture.line(x, TOP, x, bottom, INK if tick == 1 else "#e3e7eb",
@@ -125,7 +132,7 @@ def draw_column(picture, left, column, rows, results):
         colour = (AHEAD if ratio >= 1 else BEHIND) if result["gate"] else UNGATED
         start, end = sorted((position(1), position(ratio)))
         picture.bar(left + axis * start, y + 3, max(axis * (end - start), 1.0),
-                    ROW_HEIGHT - 6, colour, "uboe %s, rxe %s %s" % (
-                        number_text(result["uboe"]), number_text(result["peer_value"]),
-                        result["unit"]))
+                    ROW_HEIGHT - 6, colour, "uboe %s, %s %s %s" % (
+                        number_text(result["uboe"]), column[2],
+                        number_text(result["peer_value"]), result["unit"]))
         picture.text(left + axis + 4, y + 13, "%.2f" % ratio, fill=colour, weight="bold")

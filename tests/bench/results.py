@@ -5,10 +5,10 @@ import os
 import statistics
 
 SUBJECT = "uboe"
-PEERS = ("rxe", "tcp")
+PEERS = ("rxe", "libfabric", "ucx", "tcp", "uboe-rm")
 SMALL = 64      # up to here a rate is given in messages
 GATED_LANES = ("uml", "icount")
-LANES = ("uml", "icount", "tcg")
+LANES = ("uml", "icount", "tcg", "native")
 
 
 class Lane:
@@ -24,6 +24,7 @@ class Lane:
         self.samples = {}       # (row, size) -> subject -> run -> sample
         self.failures = {}      # (row, size) -> subject -> reason
         self.order = []
+        self.figures = []       # (name, value, unit), of uboe alone
         path = os.path.join(folder, "samples")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as handle:
@@ -45,6 +46,8 @@ class Lane:
                 "packets": packets}
         elif words[0] == "failed":
             self.failures.setdefault(key, {})[subject] = " ".join(words[4:])
+        elif words[0] == "figure":
+            self.figures.append((words[1], float(words[2]), words[3]))
         elif words[0] == "crc":
             self.facts["crc " + words[1]] = int(words[2])
         else:
@@ -115,7 +118,13 @@ class Lane:
                 result = self.compare(key, peer)
                 if result:
                     found.append(result)
-        return found
+        return found + [self.figure(*f) for f in self.figures]
+
+    def figure(self, name, value, unit):
+        """A result without a peer."""
+        return {"lane": self.name, "mtu": self.mtu, "row": name, "size": 0, "unit": unit,
+                "uboe": value, "peer": None, "peer_value": None, "ratio": None, "runs": 1,
+                "spread": None, "packets": None, "peer_packets": None, "gate": False}
 
 
 def load(out):

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <new>
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -17,6 +18,24 @@
 #include "error.hpp"
 
 namespace uboe::bench {
+
+namespace {
+
+int children_net = -1; // network namespace of passive ends; -1: that of the parent
+
+} // namespace
+
+void put_children_into(const std::string &path)
+{
+	children_net = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+	require(children_net >= 0, ("open " + path).c_str());
+}
+
+void Child::enter()
+{
+	if (children_net >= 0)
+		require(setns(children_net, CLONE_NEWNET) == 0, "enter the peer's namespace");
+}
 
 Child::Child(std::pair<Stream, Stream> ends)
 	: parent_end_(std::move(ends.first)), child_end_(std::move(ends.second)), pid_(fork())
@@ -94,7 +113,8 @@ void Patience::idle()
 		return;
 	if (turns_ == spins + 1)
 		since_ = now_ns();
-	sched_yield();
+	if (turns_ % stride_ == 0)
+		sched_yield();
 	if (turns_ % 64 == 0 && now_ns() - since_ > limit_ns)
 		throw Failure("no progress for 20 s");
 }
@@ -104,10 +124,15 @@ std::uint64_t sent_packets()
 	std::uint64_t packets = 0;
 
 	for (const auto &entry : std::filesystem::directory_iterator("/sys/class/net")) {
-		std::ifstream in(entry.path() / "statistics/tx_packets");
-		std::uint64_t value = 0;
-		if (in >> value)
-			packets += value;
+		for (const char *way : {"tx", "rx"}) {
+			std::ifstream in(entry.path() / "statistics" /
+					 (std::string(way) + "_packets"));
+			std::uint64_t value = 0;
+			if (in >> value)
+				packets += value;
+			if (children_net < 0)
+				break; // their devices are among ours
+		}
 	}
 	return packets;
 }
@@ -121,11 +146,6 @@ void summarise(std::vector<std::uint64_t> &times, double scale, Sample &sample)
 	std::sort(times.begin(), times.end());
 	sample.median = at(times.size() / 2);
 	sample.p99 = at(times.size() * 99 / 100);
-}
-
-std::unique_ptr<Rig> make_rig(const Subject &subject, const Row &row)
-{
-	return subject.tcp() ? make_tcp_rig(subject, row) : make_verbs_rig(subject, row);
 }
 
 } // namespace uboe::bench

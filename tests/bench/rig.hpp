@@ -26,6 +26,9 @@ namespace uboe::bench {
 /// In memory shared by both processes.
 struct Shared {
 	std::atomic<std::uint64_t> consumed; // Sends taken by the child, ever
+	// Of native rigs, by side:
+	alignas(64) std::atomic<std::uint64_t> received[2]; // Sends taken, ever
+	alignas(64) std::atomic<std::uint64_t> ended[2]; // runs
 };
 
 class Rig {
@@ -39,9 +42,6 @@ public:
 	/// Looks at the bytes that moved; throws when they are wrong.
 	virtual void verify() = 0;
 };
-
-/// Forks the passive end.
-std::unique_ptr<Rig> make_rig(const Subject &subject, const Row &row);
 
 /// The forked passive end: runs @p body in a child and ends it with the object.
 class Child {
@@ -64,12 +64,14 @@ private:
 		int status = 0;
 		try {
 			parent_end_ = Stream();
+			enter();
 			work();
 		} catch (const std::exception &error) {
 			status = report(error);
 		}
 		leave(status);
 	}
+	static void enter();
 	int report(const std::exception &error);
 	[[noreturn]] static void leave(int status);
 
@@ -98,21 +100,30 @@ public:
 	~Alarm();
 };
 
-/// Gives the CPU away while there is nothing to do; throws after 20 s of that.
+/// Gives the CPU away while there is nothing to do, at every @p stride th turn; throws
+/// after 20 s of that.
 class Patience {
 public:
+	explicit Patience(unsigned stride = 1) : stride_(stride) {}
 	void idle();
 	void progress() { turns_ = 0; }
 
 private:
+	const unsigned stride_;
 	unsigned turns_ = 0;
 	std::uint64_t since_ = 0;
 };
 
+/// Fork the passive end.
 std::unique_ptr<Rig> make_verbs_rig(const Subject &subject, const Row &row);
 std::unique_ptr<Rig> make_tcp_rig(const Subject &subject, const Row &row);
+std::unique_ptr<Rig> make_native_rig(const Subject &subject, const Row &row);
 
-/// Packets that the network devices have sent. Both ends are in this machine.
+/// From now on passive ends are made in the network namespace @p path.
+void put_children_into(const std::string &path);
+
+/// Packets that the network devices have sent, and received when the other end has
+/// devices of its own. Both ends are in this machine.
 std::uint64_t sent_packets();
 
 /// Median and 99th percentile of single times, of @p scale nanoseconds each.

@@ -28,6 +28,17 @@ const KindName kind_names[] = {
 	{"faa", Row::Kind::fetch_add},
 };
 
+struct SubjectName {
+	const char *name;
+	Subject::Kind kind;
+};
+const SubjectName subject_names[] = {
+	{"rc", Subject::Kind::urma_rc},
+	{"rm", Subject::Kind::urma_rm},
+	{"libfabric", Subject::Kind::libfabric},
+	{"ucx", Subject::Kind::ucx},
+};
+
 // Fixed counts, so that every run does the same work: about 0.1 s of Soft-RoCE.
 std::uint32_t standard_count(std::uint32_t size, bool latency)
 {
@@ -54,6 +65,37 @@ std::vector<std::string> split(const std::string &text, char at)
 	return parts;
 }
 
+/// The words behind the operation: conditions of the row.
+void read_condition(Row &row, const std::string &word, const std::string &text)
+{
+	const bool number = word.size() > 1 &&
+			    word.find_first_not_of("0123456789", 1) == std::string::npos;
+
+	if (word == "lat")
+		row.latency = true;
+	else if (word == "both")
+		row.both = true;
+	else if (number && word[0] == 'j')
+		row.jetties = static_cast<std::uint32_t>(std::stoul(word.substr(1)));
+	else if (number && word[0] == 'q')
+		row.depth = static_cast<std::uint32_t>(std::stoul(word.substr(1)));
+	else
+		throw Failure("row '" + text + "': there is no condition '" + word + "'");
+}
+
+/// Rounded so that the last request of a list is the last of all.
+void settle_counts(Row &row, double scale)
+{
+	// More of single messages would tell no more
+	const auto count = static_cast<std::uint32_t>(standard_count(row.size, row.latency) *
+						      (row.latency ? std::min(scale, 1.0) : scale));
+
+	row.signal_every = row.latency ? 1 : std::min(row.depth / 4, 16u);
+	row.count = std::max(std::max<std::uint32_t>(4, count) / row.jetties, 1u);
+	row.count = (row.count + row.signal_every - 1) / row.signal_every * row.signal_every;
+	row.warm_up = std::max(row.count / 8 / row.signal_every, 1u) * row.signal_every;
+}
+
 } // namespace
 
 Row Row::parse(const std::string &text, double scale)
@@ -63,37 +105,44 @@ Row Row::parse(const std::string &text, double scale)
 
 	if (parts.size() != 2)
 		throw Failure("'" + text + "' is no row; say KIND:SIZE");
-	std::string kind = parts[0];
-	if (kind.size() > 4 && kind.ends_with("-lat")) {
-		row.latency = true;
-		kind.resize(kind.size() - 4);
-	}
+	row.name = parts[0];
+	const std::vector<std::string> words = split(row.name, '-');
 	const auto *found = std::find_if(std::begin(kind_names), std::end(kind_names),
-					 [&](const KindName &k) { return kind == k.name; });
+					 [&](const KindName &k) { return words.at(0) == k.name; });
 	if (found == std::end(kind_names))
-		throw Failure("there is no operation '" + kind + "'");
+		throw Failure("there is no operation '" + row.name + "'");
 	row.kind = found->kind;
 	row.size = static_cast<std::uint32_t>(std::stoul(parts[1]));
 	if (row.size < 1 || row.size > bytes_in_flight)
 		throw Failure("row '" + text + "': bad size");
 	if (row.kind == Kind::fetch_add && row.size != 8)
 		throw Failure("row '" + text + "': an atomic has 8 bytes");
-	row.count = std::max<std::uint32_t>(
-		4, static_cast<std::uint32_t>(standard_count(row.size, row.latency) * scale));
-	row.depth = row.latency ? 1 : std::clamp<std::uint32_t>(bytes_in_flight / row.size, 4, 64);
-	row.signal_every = row.latency ? 1 : row.depth / 4;
-	// Rounded so that the last request of a batch is the last of all.
-	row.count = (row.count + row.signal_every - 1) / row.signal_every * row.signal_every;
-	row.warm_up = std::max(row.count / 8 / row.signal_every, 1u) * row.signal_every;
+	row.depth = std::clamp<std::uint32_t>(bytes_in_flight / row.size, 4, 64);
+	for (std::size_t i = 1; i < words.size(); ++i)
+		read_condition(row, words[i], text);
+	if (row.latency)
+		row.depth = 1;
+	if (row.jetties < 1 || row.jetties > 1024 || row.depth < (row.latency ? 1 : 4) ||
+	    row.depth > 4096 || (row.latency && (row.both || row.jetties > 1)))
+		throw Failure("row '" + text + "': conditions out of range");
+	settle_counts(row, scale);
 	return row;
 }
 
-std::string Row::name() const
+bool Subject::takes(const Row &row) const
 {
-	for (const KindName &k : kind_names)
-		if (k.kind == kind)
-			return std::string(k.name) + (latency ? "-lat" : "");
-	return "?";
+	const bool plain = !row.both && row.jetties == 1;
+
+	switch (kind) {
+	case Kind::urma_rc:
+	case Kind::urma_rm: return row.kind != Row::Kind::send || row.size <= 65536;
+	case Kind::libfabric:
+	case Kind::ucx: return row.jetties == 1 && row.kind != Row::Kind::fetch_add;
+	case Kind::verbs: return plain;
+	case Kind::tcp:
+		return plain && row.kind == (row.latency ? Row::Kind::send : Row::Kind::write);
+	}
+	return false;
 }
 
 Subject Subject::parse(const std::string &text)
@@ -104,15 +153,24 @@ Subject Subject::parse(const std::string &text)
 	if (equals == std::string::npos)
 		throw Failure("'" + text + "' is no subject; say LABEL=...");
 	subject.label = text.substr(0, equals);
-	const std::vector<std::string> parts = split(text.substr(equals + 1), ',');
+	std::vector<std::string> parts = split(text.substr(equals + 1), ',');
 	if (parts.size() == 4) {
+		subject.kind = Kind::verbs;
 		subject.device = {parts[0], parts[1]};
-		subject.address = {parts[2], parts[3]};
-	} else if (parts.size() == 2) {
-		subject.address = {parts[0], parts[1]};
-	} else {
-		throw Failure("subject '" + text + "': want two devices and two addresses");
+		parts.erase(parts.begin(), parts.begin() + 2);
+	} else if (parts.size() == 3) {
+		const auto *found =
+			std::find_if(std::begin(subject_names), std::end(subject_names),
+				     [&](const SubjectName &s) { return parts[0] == s.name; });
+		if (found == std::end(subject_names))
+			throw Failure("subject '" + text + "': there is no kind '" + parts[0] +
+				      "'");
+		subject.kind = found->kind;
+		parts.erase(parts.begin());
 	}
+	if (parts.size() != 2)
+		throw Failure("subject '" + text + "': want two devices and two addresses");
+	subject.address = {parts[0], parts[1]};
 	return subject;
 }
 

@@ -16,26 +16,36 @@ struct Row {
 
 	Kind kind = Kind::write;
 	bool latency = false; // one at a time; a Send is answered by a Send
+	bool both = false; // both ends do it at the same time
+	std::uint32_t jetties = 1; // each with its depth
 	std::uint32_t size = 8;
 	std::uint32_t depth = 64;
 	std::uint32_t signal_every = 16; // requests in one list, with one completion
-	std::uint32_t count = 1000; // measured messages
+	std::uint32_t count = 1000; // measured messages of each jetty and direction
 	std::uint32_t warm_up = 100;
 
-	/// KIND[-lat]:SIZE such as write:4096, read-lat:8. @p scale multiplies counts.
+	std::string name; // what stands before the size, as in the results
+
+	/// KIND[-lat][-both][-jJETTIES][-qDEPTH]:SIZE such as write:4096, read-lat:8,
+	/// send-both-j10-q32:1024. @p scale multiplies counts.
 	static Row parse(const std::string &text, double scale);
-	/// Name without the size, as in the results.
-	std::string name() const;
+	/// Measured messages of all jetties in both directions.
+	std::uint64_t messages() const { return std::uint64_t{count} * jetties * (both ? 2 : 1); }
 };
 
-/// Two ends in this machine: RDMA devices, or plain TCP when there are none.
+/// Two ends in this machine: RDMA devices, a library without a device, or plain TCP.
 struct Subject {
+	enum class Kind { verbs, tcp, urma_rc, urma_rm, libfabric, ucx };
+
 	std::string label;
+	Kind kind = Kind::tcp;
 	std::array<std::string, 2> device;
 	std::array<std::string, 2> address;
 
-	bool tcp() const { return device[0].empty(); }
-	/// LABEL=DEVICE,DEVICE,ADDRESS,ADDRESS or LABEL=ADDRESS,ADDRESS.
+	/// May it be asked for @p row?
+	bool takes(const Row &row) const;
+	/// LABEL=DEVICE,DEVICE,ADDRESS,ADDRESS; LABEL=ADDRESS,ADDRESS for TCP; or
+	/// LABEL=KIND,ADDRESS,ADDRESS with rc, rm, libfabric or ucx.
 	static Subject parse(const std::string &text);
 };
 

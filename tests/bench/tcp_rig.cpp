@@ -85,7 +85,7 @@ public:
 		const bool stream = row.kind == Row::Kind::write && !row.latency;
 		const bool echo = row.kind == Row::Kind::send && row.latency;
 		if (!stream && !echo)
-			throw Failure("TCP has nothing like " + row.name());
+			throw Failure("TCP has nothing like " + row.name);
 	}
 
 	void connect() override

@@ -2,7 +2,6 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <stdexcept>
 
@@ -58,8 +57,6 @@ void settle(Options &o, bool all, std::uint32_t size)
 		throw CLI::ValidationError("--size", std::string(name_of(o.operation)) +
 							     " takes at most " +
 							     std::to_string(limit(o.operation)));
-	if (!std::has_single_bit(o.depth))
-		throw CLI::ValidationError("--depth", "a power of two");
 	o.list = std::min(o.list, o.depth);
 	if (o.measure == Measure::latency && (o.bidirectional || o.jetties > 1))
 		throw CLI::ValidationError("--latency", "one jetty, one direction");
@@ -121,8 +118,7 @@ try {
 	rm = j.at("rm");
 	events = j.at("events");
 	if (sizes.empty() || *std::max_element(sizes.begin(), sizes.end()) > largest ||
-	    jetties < 1 || jetties > 1024 || !std::has_single_bit(depth) || list < 1 ||
-	    list > depth)
+	    jetties < 1 || jetties > 1024 || depth < 1 || depth > 4096 || list < 1 || list > depth)
 		throw std::runtime_error("its settings are out of range");
 } catch (const std::exception &e) {
 	throw std::runtime_error("the client's settings: " + std::string(e.what()));
@@ -144,7 +140,7 @@ Options read_options(int argc, char **argv)
 	app.add_flag("-a,--all", all, "sizes from 1 byte to 1 MiB");
 	app.add_option("-n,--iterations", o.iterations, "messages of each size")
 		->check(CLI::Range(1u, 1u << 30));
-	app.add_option("-q,--depth", o.depth, "requests in flight, a power of two")
+	app.add_option("-q,--depth", o.depth, "requests in flight of each jetty")
 		->check(CLI::Range(1u, 4096u));
 	app.add_option("-t,--list", o.list, "requests a doorbell")->check(CLI::Range(1u, 4096u));
 	app.add_option("-I,--inline", o.inline_bytes, "send inline up to so many bytes")

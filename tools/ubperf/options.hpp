@@ -24,7 +24,7 @@ struct Options {
 	Measure measure = Measure::bandwidth;
 	std::vector<std::uint32_t> sizes{ 65536 }; ///< bytes
 	std::uint32_t iterations = 0; ///< of each size and jetty; 0: by the size
-	std::uint32_t depth = 128; ///< requests in flight of a jetty, a power of two
+	std::uint32_t depth = 128; ///< requests in flight of a jetty
 	std::uint32_t list = 16; ///< requests a doorbell
 	std::uint32_t inline_bytes = 0; ///< messages up to it go inline
 	std::uint32_t jetties = 1;

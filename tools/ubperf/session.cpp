@@ -2,6 +2,7 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <thread>
 
@@ -48,9 +49,12 @@ std::size_t stride_of(const Options &o)
 
 std::unique_ptr<urma::CompletionQueue> make_queue(Session &s)
 {
-	const std::uint32_t each = urma::RcJetty::records_per_request * s.options.depth + 2;
+	// a jetty's depth is rounded up
+	const std::uint32_t each =
+		urma::RcJetty::records_per_request * std::bit_ceil(s.options.depth) + 2;
 	const urma::CompletionQueueOptions wanted{
-		.depth = s.options.jetties * each + s.options.depth * s.options.jetties + 64
+		.depth = s.options.jetties * each +
+			 std::bit_ceil(s.options.depth * s.options.jetties) + 64
 	};
 
 	if (s.channel)
