@@ -85,13 +85,20 @@ static bool ubp_rsp_recv_bad(struct ubp_tp *tp, u8 sub)
 	return sub == UBOE_CQE_LOCAL_LEN ? ubp_rsp_unsupported(tp) : ubp_rsp_abort(tp);
 }
 
+static bool ubp_rsp_no_receive(struct ubp_tp *tp)
+{
+	const struct ubp_jetty *j = tp->rsp.j;
+
+	return ubp_rsp_not_ready(tp, j ? j->rnr_timer : UBP_JFR_RNR_TIMER);
+}
+
 static bool ubp_rsp_take(struct ubp_tp *tp)
 {
 	struct ubp_rsp *r = &tp->rsp;
 	enum ubp_take got = r->jfr ? ubp_jfr_take(r->jfr, &r->rqe) : UBP_TAKE_NONE;
 
 	if (got == UBP_TAKE_NONE)
-		return ubp_rsp_not_ready(tp, r->j ? r->j->rnr_timer : UBP_JFR_RNR_TIMER);
+		return ubp_rsp_no_receive(tp);
 	r->have_rqe = true;
 	r->off = 0;
 	return got == UBP_TAKE_OK || ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_ACCESS);
@@ -110,7 +117,7 @@ static bool ubp_rsp_take_more(struct ubp_tp *tp, u64 bytes)
 	case UBP_TAKE_NONE:
 		ubp_jfr_give_back(r->jfr, &r->rqe); /* others may do with fewer */
 		r->have_rqe = false;
-		return ubp_rsp_not_ready(tp);
+		return ubp_rsp_no_receive(tp);
 	case UBP_TAKE_SHORT:
 		return ubp_rsp_recv_bad(tp, UBOE_CQE_LOCAL_LEN);
 	default:

@@ -91,7 +91,7 @@ int set_tables(inproc::Endpoint &device, const InprocSettings &s)
 
 	if (!s.rct_depth)
 		return 0;
-	ctx.shift = static_cast<u8>(log2_pow2(s.rct_depth));
+	ctx.shift = static_cast<u8>(std::countr_zero(s.rct_depth));
 	ctx.watermark = s.rct_watermark;
 	return device.modify(UBOE_MBOX_RCT, UBOE_RCT_TAG_VL(0), ctx,
 			     UBOE_RCTM_SHIFT | UBOE_RCTM_WATERMARK);

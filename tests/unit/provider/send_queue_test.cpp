@@ -163,7 +163,7 @@ TEST(SendQueue, RawElement)
 {
 	alignas(64) std::byte page[UBOE_JPAGE_SOFT_STRIDE] = {};
 	std::vector<Bb> mem(8);
-	SendQueue q({8, 8, UBOE_MAX_SGE_RAW, 0}, mem.data(), page, false, false);
+	SendQueue q({8, 8, UBOE_MAX_SGE_RAW, 0}, mem.data(), page, Window::none, false);
 	std::vector<TestSge> list;
 	SqeParams to;
 	WorkRequest wr;
