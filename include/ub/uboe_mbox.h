@@ -133,6 +133,7 @@ struct uboe_jetty_ctx {
 #define UBOE_JFC_INLINE 0x1u /* short Sends arrive in the CQE, see struct uboe_cqe */
 
 #define UBOE_MAX_MODERATE 1023u
+#define UBOE_MAX_MODERATE_US 16384u
 
 /**
  * struct uboe_jfc_ctx - completion queue
@@ -222,6 +223,8 @@ struct uboe_seg_ctx {
 #define UBOE_SEG_NO_TOKEN 0x4u /* peers need no TokenValue */
 #define UBOE_SEG_NATIVE 0x8u /* URMA: its token alone guards it; messages of any jetty reach it */
 
+#define UBOE_TPS_IDLE 0u
+
 /**
  * struct uboe_tp_ctx - one end of a transport channel
  * @jetty: that it belongs to, whose number makes its own (UB_TPN_RC); 0: shared by RM
@@ -229,6 +232,7 @@ struct uboe_seg_ctx {
  * @laddr, @raddr: IPv6 or v4-mapped addresses, network byte order
  * @timeout_ns: how long unanswered retransmission may last, 0 for ever
  * @mtu: largest payload offered, bytes, power of two 1024..8192
+ * @state: query: UBOE_TPS_IDLE: neither open nor being opened
  */
 struct uboe_tp_ctx {
 	__u8 laddr[16];

@@ -87,6 +87,9 @@ struct ubp_rqe {
  * @lock: guards @ci, @limit and the index ring; inner lock
  * @users: jetties that receive from it
  * @jfc, @token, @user: of messages that name it as their target, see @flags
+ * @target_lock: of such a message what a jetty's lock is of others: held from taking
+ *	a receive to its completion, outside @lock; guards @dead
+ * @dead: destroyed: nothing is received any more
  */
 struct ubp_jfr {
 	struct ubp_dev *dev;
@@ -100,6 +103,8 @@ struct ubp_jfr {
 	struct ubp_jfc *jfc;
 	u32 token;
 	u64 user;
+	ubp_lock_t target_lock;
+	bool dead;
 	const struct uboe_sge *ring;
 	const __le32 *idx;
 	struct uboe_jfr_rec *rec;

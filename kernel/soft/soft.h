@@ -103,7 +103,7 @@ struct uboe_soft {
 
 /**
  * struct uboe_chan - a channel's home part
- * @tp: the channel; stable from attach to the end of ops->timer_cancel
+ * @tp: the channel; stable from ops->path_init to the end of ops->timer_cancel
  * @at: when @timer was last programmed for; guarded by the core's jetty lock
  * @armed: @timer is programmed; cleared by its callback without a lock
  * @lock: guards @dead against programming @timer
@@ -158,6 +158,7 @@ u64 uboe_rx_strays(void);
 /* route.c */
 int uboe_path_init(struct ubp_dev *dev, struct ubp_path *path);
 void uboe_path_exit(struct ubp_dev *dev, struct ubp_path *path);
+u32 uboe_path_mtu(struct ubp_dev *dev, struct ubp_path *path);
 bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk_buff *skb);
 
 /* xmit.c */
@@ -173,6 +174,8 @@ void uboe_tx_unwait(struct uboe_chan *chan);
 /* timer.c */
 void uboe_timer(struct ubp_tp *tp, u64 when);
 void uboe_timer_cancel(struct ubp_tp *tp);
+int uboe_chan_attach(struct uboe_soft *sf, struct ubp_tp *tp);
+void uboe_chan_detach(struct ubp_tp *tp);
 
 /* engine.c */
 int uboe_engine_init(struct uboe_soft *sf, u32 jetties);

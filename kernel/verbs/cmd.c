@@ -37,9 +37,14 @@ int uboe_cmd_query(struct uboe_dev *ud, u32 obj, u32 tag, void *ctx, u32 len)
 	return uboe_cmd(ud, UBOE_MBOX_CMD(obj, UBOE_MBOX_QUERY), tag, NULL, 0, ctx, len);
 }
 
+int uboe_cmd_try_destroy(struct uboe_dev *ud, u32 obj, u32 tag)
+{
+	return uboe_cmd(ud, UBOE_MBOX_CMD(obj, UBOE_MBOX_DESTROY), tag, NULL, 0, NULL, 0);
+}
+
 int uboe_cmd_destroy(struct uboe_dev *ud, u32 obj, u32 tag)
 {
-	int ret = uboe_cmd(ud, UBOE_MBOX_CMD(obj, UBOE_MBOX_DESTROY), tag, NULL, 0, NULL, 0);
+	int ret = uboe_cmd_try_destroy(ud, obj, tag);
 
 	if (ret)
 		ibdev_err_ratelimited(&ud->ib, "destroy of object %#x number %u: %d\n", obj, tag,

@@ -42,6 +42,8 @@ struct Request {
 			a.data = reinterpret_cast<u64>(data.data());
 	}
 
+	void handle(u16 id, u32 value) { add(id, 0).data = value; }
+
 	void out(u16 id, std::span<std::byte> data)
 	{
 		add(id, data.size()).data = reinterpret_cast<u64>(data.data());
@@ -190,6 +192,33 @@ int Channel::free_token_id(u32 id) const
 	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_TOKEN_ID_FREE);
 
 	r.in(UBOE_ATTR_TOKEN_ID_FREE_ID, bytes_of(id));
+	return r.send(fd());
+}
+
+int Channel::alloc_group(u32 pd_handle, const uboe_group_req &req, u32 &id) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_GROUP_ALLOC);
+
+	r.handle(UBOE_ATTR_GROUP_ALLOC_PD, pd_handle);
+	r.in(UBOE_ATTR_GROUP_ALLOC_REQ, bytes_of(req));
+	r.out(UBOE_ATTR_GROUP_ALLOC_RESP, room_of(id));
+	return r.send(fd());
+}
+
+int Channel::free_group(u32 id) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_GROUP_FREE);
+
+	r.in(UBOE_ATTR_GROUP_FREE_ID, bytes_of(id));
+	return r.send(fd());
+}
+
+int Channel::open_target(const uboe_target_req &req, u32 &channel) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_TARGET_OPEN);
+
+	r.in(UBOE_ATTR_TARGET_OPEN_REQ, bytes_of(req));
+	r.out(UBOE_ATTR_TARGET_OPEN_RESP, room_of(channel));
 	return r.send(fd());
 }
 
