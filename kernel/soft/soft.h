@@ -30,11 +30,13 @@ enum uboe_soft_drop {
  * struct uboe_soft_cpu - per-CPU part of a device
  * @out: packets given to the stack less packets back, not yet in uboe_soft.out
  * @cursor: jetty number after the one that @engine served last
+ * @put_off: a message without a channel found no room; the engine is asked for next
  * @engine: serves uboe_soft.kick
  */
 struct uboe_soft_cpu {
 	int out;
 	u32 cursor;
+	bool put_off;
 	struct tasklet_struct engine;
 	struct uboe_soft *sf;
 	u64 drops[UBOE_SD_MAX];
@@ -53,6 +55,7 @@ struct uboe_soft_cpu {
  * @kick: one bit per jetty whose engine is to run
  * @kick_sum: one bit per word of @kick that may have a bit set
  * @kick_words: words of @kick
+ * @again: runs the engine after a while, for whom nobody wakes
  * @impair: impairment, never NULL
  * @socks: sockets of the namespace that the netdev was in
  * @hash: in uboe_soft_hash; written under uboe_soft_mutex, read under RCU
@@ -64,7 +67,6 @@ struct uboe_soft_cpu {
  * @out: packets in the local stack, exact to @out_batch per CPU
  * @wait_lock: guards @waiters and uboe_chan.wait
  * @waiters: channels that found no room
- * @wake_all: somebody without a channel found no room
  * @resume: serves @waiters
  * @retry: starts @resume after a failed allocation
  * @chan_lock: guards @chans
@@ -83,6 +85,7 @@ struct uboe_soft {
 	unsigned long *kick;
 	unsigned long *kick_sum;
 	u32 kick_words;
+	struct hrtimer again;
 	struct uboe_impair *impair;
 	struct uboe_socks *socks;
 	struct hlist_node hash;
