@@ -94,7 +94,7 @@ static int UVERBS_HANDLER(UBOE_METHOD_GROUP_ALLOC)(struct uverbs_attr_bundle *at
 		return ret;
 	/* told before there is anything to take back */
 	ret = uverbs_copy_to(attrs, UBOE_ATTR_GROUP_ALLOC_RESP, &id, sizeof(id)) ?:
-	      uboe_group_make(uctx, to_upd(pd)->id, &req, id);
+		      uboe_group_make(uctx, to_upd(pd)->id, &req, id);
 	if (ret)
 		uboe_id_free(&ud->groups, id);
 	return ret;

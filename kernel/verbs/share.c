@@ -290,7 +290,7 @@ static int UVERBS_HANDLER(UBOE_METHOD_TARGET_OPEN)(struct uverbs_attr_bundle *at
 		return PTR_ERR(ibctx);
 	/* the channel stays with the context, whether it learns of it or not */
 	ret = uverbs_copy_from(&req, attrs, UBOE_ATTR_TARGET_OPEN_REQ) ?:
-	      uboe_target_open(to_uctx(ibctx), &req, &tpn);
+		      uboe_target_open(to_uctx(ibctx), &req, &tpn);
 	return ret ?: uverbs_copy_to(attrs, UBOE_ATTR_TARGET_OPEN_RESP, &tpn, sizeof(tpn));
 }
 

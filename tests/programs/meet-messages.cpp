@@ -124,8 +124,7 @@ void reliable(End &a, End &b, const std::string &way)
 	report("RM, " + way + ", Write", a.done(4) && same(a, b, half));
 	std::memset(a.at(half), 0, half);
 	check(path.read(a.memory.slice(half, half), there.at(half), { .user = 5 }), "read");
-	report("RM, " + way + ", Read",
-	       a.done(5) && !std::memcmp(a.at(half), b.at(half), half));
+	report("RM, " + way + ", Read", a.done(5) && !std::memcmp(a.at(half), b.at(half), half));
 	std::memcpy(b.at(8), &counter, sizeof(counter));
 	check(path.fetch_add(a.memory.slice(0, 8), there.at(8), 5, { .user = 6 }), "add");
 	const bool added = a.done(6) && !std::memcmp(a.at(0), &counter, sizeof(counter));
