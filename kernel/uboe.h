@@ -8,7 +8,9 @@
 #define UBOE_H
 
 #include <linux/idr.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uboe-abi.h>
@@ -16,6 +18,35 @@
 #include "ubp.h"
 
 struct uboe_soft;
+
+/* A peer that asks for a channel which is not there */
+struct uboe_wanted {
+	u8 laddr[16];
+	u8 raddr[16];
+};
+
+#define UBOE_MAX_WANTED 32 /* who finds no room repeats */
+
+/**
+ * struct uboe_shares - channels that RM jetties share, one for each pair of addresses
+ * @lock: guards @open, @channels and @unheld; outside uboe_dev.ctl_lock
+ * @open: channels may be made
+ * @channels: number -> struct uboe_share
+ * @unheld: those that no context has asked for
+ * @wanted_lock: guards @nwanted and @wanted; softirq
+ * @work: makes the channels of @wanted
+ */
+struct uboe_shares {
+	struct mutex lock; /* see above */
+	bool open;
+	struct xarray channels;
+	u32 next;
+	u32 unheld;
+	spinlock_t wanted_lock; /* see above */
+	u32 nwanted;
+	struct uboe_wanted wanted[UBOE_MAX_WANTED];
+	struct work_struct work;
+};
 
 /**
  * struct uboe_dev - one UBoE device
@@ -26,9 +57,11 @@ struct uboe_soft;
  * @arenas: global arena handle -> struct uboe_arena, for bus addresses
  * @qps, @cqs, @srqs: number -> struct uboe_ref, for events; allocate the numbers
  * @mrs: TokenID -> struct uboe_mr
+ * @groups: numbers of jetty groups
  * @pds: numbers of protection domains
- * @next_qp, @next_cq, @next_srq, @next_mr: where the search for a number goes
- *	on; guarded by the lock of the xarray
+ * @next_qp, @next_cq, @next_srq, @next_mr, @next_group: where the search for a number
+ *	goes on; guarded by the lock of the xarray
+ * @share: channels that RM jetties share, verbs/share.c
  */
 struct uboe_dev {
 	struct ib_device ib;
@@ -41,11 +74,14 @@ struct uboe_dev {
 	struct xarray cqs;
 	struct xarray srqs;
 	struct xarray mrs;
+	struct xarray groups;
 	struct ida pds;
 	u32 next_qp;
 	u32 next_cq;
 	u32 next_srq;
 	u32 next_mr;
+	u32 next_group;
+	struct uboe_shares share;
 	struct mutex ctl_lock; /* serialises mailbox commands */
 };
 
@@ -86,20 +122,16 @@ u32 uboe_soft_mtu(const struct uboe_dev *ud); /* UB MTU the netdev can carry, 0 
 bool uboe_soft_port_up(const struct uboe_dev *ud); /* running and carrier */
 u64 uboe_soft_stat(struct uboe_dev *ud, u32 stat); /* sum over CPUs */
 
-/*
- * Channel's home part (timer, wait list): attach before the jetty goes to RTR,
- * detach after the TP is destroyed; both may sleep. Attach returns NULL without
- * memory and sets the TP's home pointer itself; setting it again does no harm.
- * Jetties need nothing: ops->engine_later goes by id and survives their end.
- */
-void *uboe_soft_tp_attach(struct uboe_dev *ud, struct ubp_tp *tp);
-void uboe_soft_tp_detach(void *home);
+/* The same for the way between two addresses; 0: there is none. Process context */
+u32 uboe_soft_mtu_to(struct uboe_dev *ud, const u8 *laddr, const u8 *raddr);
 
 /* verbs/: what the core's ops need from the front */
 void *uboe_bus_map(struct ubp_dev *dev, u64 bus, u64 len); /* verbs/mmap.c */
 int uboe_seg_map(struct ubp_dev *dev, struct ubp_seg *seg, u64 pbl); /* verbs/mr.c */
 void uboe_seg_unmap(struct ubp_dev *dev, struct ubp_seg *seg);
 void uboe_jfc_event(struct ubp_jfc *jfc); /* verbs/cq.c */
+void uboe_jfc_timer(struct ubp_dev *dev, u32 id, u64 when);
+void uboe_share_wanted(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr); /* verbs/share.c */
 void uboe_event(struct ubp_dev *dev, u32 type, u32 sub, u32 num); /* verbs/event.c */
 
 #endif /* UBOE_H */

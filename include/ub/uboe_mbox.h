@@ -146,6 +146,7 @@ struct uboe_jetty_ctx {
 #define UBOE_JFC_INLINE 0x1u /* short Sends arrive in the CQE, see struct uboe_cqe */
 
 #define UBOE_MAX_MODERATE 1023u
+#define UBOE_MAX_MODERATE_US 16384u
 
 /**
  * struct uboe_jfc_ctx - completion queue
@@ -248,6 +249,8 @@ struct uboe_seg_ctx {
  */
 #define UBOE_SM_TOKENS 0x1u
 
+#define UBOE_TPS_IDLE 0u
+
 /**
  * struct uboe_tp_ctx - one end of a transport channel
  * @jetty: that it belongs to, whose number makes its own (UB_TPN_RC); 0: shared by RM
@@ -256,6 +259,7 @@ struct uboe_seg_ctx {
  * @timeout_ns: how long unanswered retransmission may last, 0 for ever
  * @mtu: largest payload offered, bytes, power of two 1024..8192
  * @vl: of a shared channel, 0..15: whose RC table it has; 0 for others
+ * @state: query: UBOE_TPS_IDLE: neither open nor being opened
  */
 struct uboe_tp_ctx {
 	__u8 laddr[16];

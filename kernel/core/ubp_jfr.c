@@ -46,6 +46,7 @@ int ubp_jfr_create(struct ubp_dev *dev, u32 id, const struct uboe_jfr_ctx *ctx)
 	jfr->token = le32_to_cpu(ctx->token);
 	jfr->user = le64_to_cpu(ctx->user_data);
 	ubp_lock_init(&jfr->lock);
+	ubp_lock_init(&jfr->target_lock);
 	if (jfr->flags & UBP_JFR_DIRECT)
 		jfr->jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->jfcn));
 	err = -EINVAL;
@@ -101,10 +102,13 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id)
 	if (jfr->users)
 		return -EBUSY;
 	ubp_table_del(&dev->jfr, id);
-	if (jfr->jfc)
-		ubp_share_forget(dev, jfr);
-	if (jfr->jfc)
+	if (jfr->jfc) {
+		ubp_lock(&jfr->target_lock); /* whoever found it before is through then */
+		jfr->gone = true;
+		ubp_unlock(&jfr->target_lock);
+		ubp_share_forget(dev, NULL, jfr);
 		jfr->jfc->users--;
+	}
 	dev->ops->free_later(dev, jfr);
 	return 0;
 }

@@ -94,6 +94,9 @@ struct ubp_rqe {
  * @dead: from before a reset: gives no receive any more
  * @users: jetties that receive from it
  * @jfc, @token, @user: of messages that name it as their target, see @flags
+ * @target_lock: of such a message what a jetty's lock is of others: held from taking
+ *	a receive to its completion, outside @lock; guards @gone
+ * @gone: destroyed: nothing is received any more
  * @buf_shift: its RQEs are buffers of this size; 0: of any
  * @back: slots of messages that could not have as many as they needed, the next one
  *	last; none without @buf_shift
@@ -110,6 +113,8 @@ struct ubp_jfr {
 	struct ubp_jfc *jfc;
 	u32 token;
 	u64 user;
+	ubp_lock_t target_lock;
+	bool gone;
 	const struct uboe_sge *ring;
 	const __le32 *idx;
 	struct uboe_jfr_rec *rec;

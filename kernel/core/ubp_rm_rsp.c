@@ -52,7 +52,7 @@ bool ubp_rm_refuse(struct ubp_tp *tp, u8 rspst, u8 info)
 	return false;
 }
 
-/* The receives that a Send had taken; its jetty is locked */
+/* The receives that a Send had taken; its target is locked */
 static void ubp_rm_give_back(struct ubp_tp *tp, const struct ubp_target *t)
 {
 	struct ubp_comp c = {
@@ -74,8 +74,7 @@ void ubp_rm_abandon(struct ubp_tp *tp)
 		return;
 	memset(&tp->sh->rx_target, 0, sizeof(t));
 	if (tp->rsp.have_rqe) {
-		if (t.jetty)
-			ubp_lock_some(&t.jetty->lock);
+		ubp_target_hold(&t);
 		ubp_rm_give_back(tp, &t);
 		ubp_target_leave(&t);
 	}

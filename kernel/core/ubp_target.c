@@ -49,24 +49,38 @@ u32 ubp_target_find(struct ubp_dev *dev, u8 mode, u32 mt, struct ubp_target *t)
 	}
 }
 
+static ubp_lock_t *ubp_target_lock(const struct ubp_target *t)
+{
+	return t->jetty ? &t->jetty->lock : &t->jfr->target_lock;
+}
+
+static bool ubp_target_receives(const struct ubp_target *t)
+{
+	if (!t->jetty)
+		return !t->jfr->gone && !READ_ONCE(t->jfr->dead);
+	return !t->jetty->dead && t->jetty->state == UBOE_JS_READY;
+}
+
 u32 ubp_target_enter(const struct ubp_target *t, bool tv_en, u32 token)
 {
 	/* who does not know the token learns nothing of the state */
 	if (t->has_token && (!tv_en || token != t->token))
 		return UBP_D_TARGET_TOKEN;
-	if (!t->jetty)
+	ubp_target_hold(t);
+	if (ubp_target_receives(t))
 		return 0;
-	ubp_lock_some(&t->jetty->lock);
-	if (!t->jetty->dead && t->jetty->state == UBOE_JS_READY)
-		return 0;
-	ubp_unlock_some(&t->jetty->lock);
+	ubp_target_leave(t);
 	return UBP_D_TARGET_STATE;
+}
+
+void ubp_target_hold(const struct ubp_target *t)
+{
+	ubp_lock_some(ubp_target_lock(t));
 }
 
 void ubp_target_leave(const struct ubp_target *t)
 {
-	if (t->jetty)
-		ubp_unlock_some(&t->jetty->lock);
+	ubp_unlock_some(ubp_target_lock(t));
 }
 
 bool ubp_target_done(const struct ubp_target *t, struct ubp_comp *c)

@@ -37,10 +37,12 @@ struct ubp_target {
 u32 ubp_target_find(struct ubp_dev *dev, u8 mode, u32 mt, struct ubp_target *t);
 
 /*
- * May a message with this token be received now? 0: yes, and the jetty, if there
- * is one, is locked until ubp_target_leave(). Else the drop reason.
+ * May a message with this token be received now? 0: yes, and the target is locked
+ * until ubp_target_leave(). Else the drop reason.
  */
 u32 ubp_target_enter(const struct ubp_target *t, bool tv_en, u32 token);
+/* Locked whatever its state is: for who has a receive of it */
+void ubp_target_hold(const struct ubp_target *t);
 void ubp_target_leave(const struct ubp_target *t);
 
 /* Completion of a receive of the target, which is entered; false: its JFC is full */

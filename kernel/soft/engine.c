@@ -11,6 +11,8 @@
 #include <linux/slab.h>
 #include "soft.h"
 
+#define UBOE_AGAIN_NS (200 * NSEC_PER_USEC)
+
 /* A word's summary bit goes off when the word is empty; a late setter puts it on again */
 static void uboe_kick_word_empty(struct uboe_soft *sf, u32 w)
 {
@@ -63,7 +65,23 @@ static void uboe_engine_run(struct tasklet_struct *t)
 	rcu_read_unlock();
 }
 
-/* ops->engine_later */
+static enum hrtimer_restart uboe_engine_again(struct hrtimer *t)
+{
+	struct uboe_soft *sf = container_of(t, struct uboe_soft, again);
+
+	tasklet_schedule(this_cpu_ptr(&sf->cpu->engine));
+	return HRTIMER_NORESTART;
+}
+
+/* Nobody says when there is room for a message without a channel: not at once */
+static void uboe_engine_put_off(struct uboe_soft *sf)
+{
+	__this_cpu_write(sf->cpu->put_off, false);
+	if (!hrtimer_active(&sf->again))
+		hrtimer_start(&sf->again, ns_to_ktime(UBOE_AGAIN_NS), HRTIMER_MODE_REL_SOFT);
+}
+
+/* ops->engine_later; softirqs are off */
 void uboe_engine_later(struct ubp_jetty *jetty)
 {
 	struct uboe_soft *sf = uboe_soft_of(ubp_jetty_dev(jetty));
@@ -76,7 +94,10 @@ void uboe_engine_later(struct ubp_jetty *jetty)
 	smp_mb__after_atomic(); /* pairs with the one in uboe_kick_word_empty() */
 	if (!test_bit(w, sf->kick_sum))
 		set_bit(w, sf->kick_sum);
-	tasklet_schedule(this_cpu_ptr(&sf->cpu->engine));
+	if (unlikely(__this_cpu_read(sf->cpu->put_off)))
+		uboe_engine_put_off(sf);
+	else
+		tasklet_schedule(this_cpu_ptr(&sf->cpu->engine));
 }
 
 int uboe_engine_init(struct uboe_soft *sf, u32 jetties)
@@ -90,6 +111,8 @@ int uboe_engine_init(struct uboe_soft *sf, u32 jetties)
 		uboe_engine_free(sf);
 		return -ENOMEM;
 	}
+	hrtimer_init(&sf->again, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	sf->again.function = uboe_engine_again;
 	for_each_possible_cpu(cpu) {
 		struct uboe_soft_cpu *c = per_cpu_ptr(sf->cpu, cpu);
 
@@ -104,6 +127,7 @@ void uboe_engine_stop(struct uboe_soft *sf)
 {
 	int cpu;
 
+	hrtimer_cancel(&sf->again);
 	for_each_possible_cpu(cpu)
 		tasklet_kill(&per_cpu_ptr(sf->cpu, cpu)->engine);
 }

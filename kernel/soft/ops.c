@@ -56,6 +56,7 @@ const struct ubp_ops uboe_soft_ops = {
 	.seg_unmap = uboe_seg_unmap,
 	.path_init = uboe_path_init,
 	.path_exit = uboe_path_exit,
+	.path_mtu = uboe_path_mtu,
 	.tx_alloc = uboe_tx_alloc,
 	.tx_send = uboe_tx_send,
 	.tx_free = uboe_tx_free,
@@ -64,7 +65,9 @@ const struct ubp_ops uboe_soft_ops = {
 	.timer_cancel = uboe_timer_cancel,
 	.engine_later = uboe_engine_later,
 	.jfc_event = uboe_jfc_event,
+	.jfc_timer = uboe_jfc_timer,
 	.event = uboe_event,
+	.share_wanted = uboe_share_wanted,
 };
 
 u64 uboe_soft_stat(struct uboe_dev *ud, u32 stat)

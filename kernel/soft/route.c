@@ -192,13 +192,48 @@ bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk
 	return true;
 }
 
-/* The route itself waits for the first packet: it may not exist yet */
+/* What the way to the peer carries now: the netdev's limit, and that of the route */
+u32 uboe_path_mtu(struct ubp_dev *dev, struct ubp_path *path)
+{
+	struct uboe_soft *sf = uboe_soft_of(dev);
+	struct dst_entry *dst = uboe_route_lookup(sf, path);
+	u32 mtu;
+
+	if (!dst)
+		return 0;
+	mtu = min(uboe_soft_mtu(sf->ud), ubp_mtu_for_link(dst_mtu(dst)));
+	dst_release(dst);
+	return mtu;
+}
+
+u32 uboe_soft_mtu_to(struct uboe_dev *ud, const u8 *laddr, const u8 *raddr)
+{
+	struct ubp_path path = {
+		.v4 = ipv6_addr_v4mapped((const struct in6_addr *)laddr),
+		.dport = ud->core.cfg.udp_port,
+	};
+
+	memcpy(path.laddr, laddr, sizeof(path.laddr));
+	memcpy(path.raddr, raddr, sizeof(path.raddr));
+	return uboe_path_mtu(&ud->core, &path);
+}
+
+/*
+ * The route itself waits for the first packet: it may not exist yet. A channel gets
+ * its home part here, before packets can find it. Without one: softirqs may be off.
+ */
 int uboe_path_init(struct ubp_dev *dev, struct ubp_path *path)
 {
-	struct uboe_route *rt = kzalloc(sizeof(*rt), GFP_ATOMIC);
+	struct uboe_route *rt = kzalloc(sizeof(*rt), path->tp ? GFP_KERNEL : GFP_ATOMIC);
+	int err;
 
 	if (!rt)
 		return -ENOMEM;
+	err = path->tp ? uboe_chan_attach(uboe_soft_of(dev), path->tp) : 0;
+	if (err) {
+		kfree(rt);
+		return err;
+	}
 	spin_lock_init(&rt->lock);
 	rt->hash = uboe_path_hash(path);
 	path->home = rt;
@@ -212,6 +247,8 @@ void uboe_path_exit(struct ubp_dev *dev, struct ubp_path *path)
 	if (!rt)
 		return;
 	path->home = NULL;
+	if (path->tp)
+		uboe_chan_detach(path->tp);
 	dst_release(rcu_dereference_protected(rt->dst, true));
 	kfree_rcu(rt, rcu);
 }

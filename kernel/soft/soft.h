@@ -30,11 +30,13 @@ enum uboe_soft_drop {
  * struct uboe_soft_cpu - per-CPU part of a device
  * @out: packets given to the stack less packets back, not yet in uboe_soft.out
  * @cursor: jetty number after the one that @engine served last
+ * @put_off: a message without a channel found no room; the engine is asked for next
  * @engine: serves uboe_soft.kick
  */
 struct uboe_soft_cpu {
 	int out;
 	u32 cursor;
+	bool put_off;
 	struct tasklet_struct engine;
 	struct uboe_soft *sf;
 	u64 drops[UBOE_SD_MAX];
@@ -53,6 +55,7 @@ struct uboe_soft_cpu {
  * @kick: one bit per jetty whose engine is to run
  * @kick_sum: one bit per word of @kick that may have a bit set
  * @kick_words: words of @kick
+ * @again: runs the engine after a while, for whom nobody wakes
  * @impair: impairment, never NULL
  * @socks: sockets of the namespace that the netdev was in
  * @hash: in uboe_soft_hash; written under uboe_soft_mutex, read under RCU
@@ -64,7 +67,6 @@ struct uboe_soft_cpu {
  * @out: packets in the local stack, exact to @out_batch per CPU
  * @wait_lock: guards @waiters and uboe_chan.wait
  * @waiters: channels that found no room
- * @wake_all: somebody without a channel found no room
  * @resume: serves @waiters
  * @retry: starts @resume after a failed allocation
  * @chan_lock: guards @chans
@@ -83,6 +85,7 @@ struct uboe_soft {
 	unsigned long *kick;
 	unsigned long *kick_sum;
 	u32 kick_words;
+	struct hrtimer again;
 	struct uboe_impair *impair;
 	struct uboe_socks *socks;
 	struct hlist_node hash;
@@ -103,7 +106,7 @@ struct uboe_soft {
 
 /**
  * struct uboe_chan - a channel's home part
- * @tp: the channel; stable from attach to the end of ops->timer_cancel
+ * @tp: the channel; stable from ops->path_init to the end of ops->timer_cancel
  * @at: when @timer was last programmed for; guarded by the core's jetty lock
  * @armed: @timer is programmed; cleared by its callback without a lock
  * @lock: guards @dead against programming @timer
@@ -158,6 +161,7 @@ u64 uboe_rx_strays(void);
 /* route.c */
 int uboe_path_init(struct ubp_dev *dev, struct ubp_path *path);
 void uboe_path_exit(struct ubp_dev *dev, struct ubp_path *path);
+u32 uboe_path_mtu(struct ubp_dev *dev, struct ubp_path *path);
 bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk_buff *skb);
 
 /* xmit.c */
@@ -173,6 +177,8 @@ void uboe_tx_unwait(struct uboe_chan *chan);
 /* timer.c */
 void uboe_timer(struct ubp_tp *tp, u64 when);
 void uboe_timer_cancel(struct ubp_tp *tp);
+int uboe_chan_attach(struct uboe_soft *sf, struct ubp_tp *tp);
+void uboe_chan_detach(struct ubp_tp *tp);
 
 /* engine.c */
 int uboe_engine_init(struct uboe_soft *sf, u32 jetties);

@@ -60,14 +60,13 @@ void uboe_timer_cancel(struct ubp_tp *tp)
 		uboe_chan_kill(chan);
 }
 
-void *uboe_soft_tp_attach(struct uboe_dev *ud, struct ubp_tp *tp)
+int uboe_chan_attach(struct uboe_soft *sf, struct ubp_tp *tp)
 {
-	struct uboe_soft *sf = ud->soft;
 	struct uboe_chan *chan;
 
 	chan = kzalloc(sizeof(*chan), GFP_KERNEL);
 	if (!chan)
-		return NULL;
+		return -ENOMEM;
 	chan->sf = sf;
 	chan->tp = tp;
 	spin_lock_init(&chan->lock);
@@ -75,16 +74,14 @@ void *uboe_soft_tp_attach(struct uboe_dev *ud, struct ubp_tp *tp)
 	hrtimer_init(&chan->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	chan->timer.function = uboe_timer_fire;
 	ubp_tp_set_home(tp, chan);
-	return chan;
+	return 0;
 }
 
 /* The core knows the channel no more; readers that found it before still run */
-void uboe_soft_tp_detach(void *home)
+void uboe_chan_detach(struct ubp_tp *tp)
 {
-	struct uboe_chan *chan = home;
+	struct uboe_chan *chan = ubp_tp_home(tp);
 
-	if (!chan)
-		return;
 	uboe_chan_kill(chan);
 	kfree_rcu(chan, rcu);
 }

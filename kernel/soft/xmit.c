@@ -92,8 +92,10 @@ static void uboe_tx_wait(struct uboe_soft *sf, const struct ubp_path *path)
 {
 	struct uboe_chan *chan;
 
-	if (!path->tp)
-		return; /* a message without a channel: the core tries again by itself */
+	if (!path->tp) { /* a message without a channel: the core asks for the engine */
+		__this_cpu_write(sf->cpu->put_off, true);
+		return;
+	}
 	chan = ubp_tp_home(path->tp);
 	if (WARN_ON_ONCE(!chan))
 		return;

@@ -49,21 +49,14 @@ static int uboe_tp_make(struct uboe_dev *ud, struct uboe_qp *qp, const struct ib
 {
 	u32 tpn = UB_TPN_RC(qp->ib.qp_num);
 	struct uboe_tp_ctx ctx = {};
-	struct ubp_tp *tp;
 	int ret;
 
 	ret = uboe_tp_ctx_fill(ud, qp, attr, &ctx);
-	if (ret)
-		return ret;
-	ret = uboe_cmd_create(ud, UBOE_MBOX_TP, tpn, &ctx, sizeof(ctx));
-	if (ret)
-		return ret;
-	qp->tp_made = true;
-	tp = ubp_tp_find(&ud->core, tpn);
-	if (WARN_ON_ONCE(!tp))
-		return -ENOENT;
-	qp->tp_home = uboe_soft_tp_attach(ud, tp);
-	return qp->tp_home ? 0 : -ENOMEM;
+	if (!ret)
+		ret = uboe_cmd_create(ud, UBOE_MBOX_TP, tpn, &ctx, sizeof(ctx));
+	if (!ret)
+		qp->tp_made = true;
+	return ret;
 }
 
 static int uboe_rct_make(struct uboe_dev *ud, struct uboe_qp *qp, u8 max_dest_rd)
@@ -106,10 +99,6 @@ void uboe_channel_unmake(struct uboe_dev *ud, struct uboe_qp *qp)
 {
 	if (qp->tp_made && !uboe_cmd_destroy(ud, UBOE_MBOX_TP, UB_TPN_RC(qp->ib.qp_num)))
 		qp->tp_made = false;
-	if (qp->tp_home && !qp->tp_made) {
-		uboe_soft_tp_detach(qp->tp_home);
-		qp->tp_home = NULL;
-	}
 	if (qp->rct_made && !uboe_cmd_destroy(ud, UBOE_MBOX_RCT, qp->ib.qp_num))
 		qp->rct_made = false;
 }

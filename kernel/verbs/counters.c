@@ -52,7 +52,8 @@ int uboe_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		return -EMSGSIZE;
 	if (rdma_nl_put_driver_u32_hex(msg, "tpn",
 				       READ_ONCE(qp->tp_made) ? UB_TPN_RC(ibqp->qp_num) : 0) ||
-	    rdma_nl_put_driver_u32(msg, "jfr", qp->rq.id)) {
+	    rdma_nl_put_driver_u32(msg, "jfr", qp->rq.id) ||
+	    (uboe_qp_is_native(ibqp) && rdma_nl_put_driver_u32(msg, "kind", qp->jctx.type))) {
 		nla_nest_cancel(msg, attr);
 		return -EMSGSIZE;
 	}

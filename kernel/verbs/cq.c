@@ -18,10 +18,32 @@ void uboe_jfc_event(struct ubp_jfc *jfc)
 	uboe_ref_put(ref);
 }
 
+/* ops->jfc_timer: softirq context, perhaps under the core's locks */
+void uboe_jfc_timer(struct ubp_dev *dev, u32 id, u64 when)
+{
+	struct uboe_dev *ud = container_of(dev, struct uboe_dev, core);
+	struct uboe_ref *ref = uboe_ref_get(&ud->cqs, id);
+	struct uboe_cq *cq;
+
+	if (!ref)
+		return;
+	cq = ref->obj;
+	hrtimer_start(&cq->moderate, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+	uboe_ref_put(ref);
+}
+
+static enum hrtimer_restart uboe_moderate_fire(struct hrtimer *t)
+{
+	struct uboe_cq *cq = container_of(t, struct uboe_cq, moderate);
+
+	ubp_jfc_timer(&to_uboe(cq->ib.device)->core, cq->id);
+	return HRTIMER_NORESTART;
+}
+
 static int uboe_cq_check(struct ib_device *ib, const struct ib_cq_init_attr *attr,
 			 const struct uboe_create_cq_req *req)
 {
-	if (attr->flags || req->flags)
+	if (attr->flags || req->flags & ~UBOE_CQ_INLINE)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > ib->attrs.max_cqe)
 		return -EINVAL;
@@ -32,10 +54,12 @@ static int uboe_cq_check(struct ib_device *ib, const struct ib_cq_init_attr *att
 	return 0;
 }
 
-static int uboe_cq_make(struct uboe_dev *ud, struct uboe_cq *cq, u8 shift)
+static int uboe_cq_make(struct uboe_dev *ud, struct uboe_cq *cq,
+			const struct uboe_create_cq_req *req)
 {
 	struct uboe_jfc_ctx ctx = {
-		.shift = shift,
+		.shift = req->shift,
+		.flags = req->flags & UBOE_CQ_INLINE ? UBOE_JFC_INLINE : 0,
 		.base = cpu_to_le64(cq->ring.bus),
 		.rec = cpu_to_le64(cq->rec.bus),
 	};
@@ -62,6 +86,7 @@ static int uboe_cq_teardown(struct uboe_dev *ud, struct uboe_cq *cq)
 	if (cq->ref)
 		uboe_ref_withdraw(&ud->cqs, cq->id, cq->ref);
 	cq->ref = NULL;
+	hrtimer_cancel(&cq->moderate); /* nobody starts it any more */
 	uboe_ring_put(&cq->ring);
 	uboe_ring_put(&cq->rec);
 	if (cq->id)
@@ -85,10 +110,11 @@ static int uboe_cq_setup(struct uboe_dev *ud, struct uboe_ucontext *uctx, struct
 	ret = uboe_id_alloc(&ud->cqs, &cq->id, 1, ud->core.cfg.max_jfc - 1, &ud->next_cq);
 	if (ret)
 		return ret;
+	cq->uctx = uctx;
 	cq->ref = uboe_ref_new(cq);
 	if (!cq->ref)
 		return -ENOMEM;
-	return uboe_cq_make(ud, cq, req->shift);
+	return uboe_cq_make(ud, cq, req);
 }
 
 int uboe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -107,6 +133,8 @@ int uboe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ret = uboe_cq_check(ibcq->device, attr, &req);
 	if (ret)
 		return ret;
+	hrtimer_init(&cq->moderate, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	cq->moderate.function = uboe_moderate_fire;
 	ret = uboe_cq_setup(ud, rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib), cq,
 			    &req);
 	if (ret)
@@ -128,4 +156,16 @@ err:
 int uboe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	return uboe_cq_teardown(to_uboe(ibcq->device), to_ucq(ibcq));
+}
+
+/* Periods are those of struct uboe_jfc_ctx: others are refused */
+int uboe_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct uboe_jfc_ctx ctx = {
+		.moderate_count = cpu_to_le16(count),
+		.moderate_period = cpu_to_le16(period),
+	};
+
+	return uboe_cmd_modify(to_uboe(ibcq->device), UBOE_MBOX_JFC, to_ucq(ibcq)->id, &ctx,
+			       sizeof(ctx), UBOE_CM_COUNT | UBOE_CM_PERIOD);
 }

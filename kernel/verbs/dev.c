@@ -22,13 +22,17 @@ static void uboe_dealloc_driver(struct ib_device *ib)
 {
 	struct uboe_dev *ud = to_uboe(ib);
 
+	uboe_shares_close(ud);
 	uboe_soft_stop(ud);
+	uboe_shares_exit(ud); /* no peer can ask any more */
+	WARN_ON_ONCE(!xa_empty(&ud->groups));
 	WARN_ON_ONCE(!xa_empty(&ud->qps) || !xa_empty(&ud->cqs) || !xa_empty(&ud->srqs) ||
 		     !xa_empty(&ud->mrs) || !xa_empty(&ud->arenas));
 	xa_destroy(&ud->qps);
 	xa_destroy(&ud->cqs);
 	xa_destroy(&ud->srqs);
 	xa_destroy(&ud->mrs);
+	xa_destroy(&ud->groups);
 	xa_destroy(&ud->arenas);
 	ida_destroy(&ud->pds);
 	mutex_destroy(&ud->ctl_lock);
@@ -40,7 +44,12 @@ static void uboe_dealloc_driver(struct ib_device *ib)
  */
 static int uboe_enable_driver(struct ib_device *ib)
 {
-	return uboe_soft_ready(to_uboe(ib));
+	struct uboe_dev *ud = to_uboe(ib);
+	int ret = uboe_soft_ready(ud);
+
+	if (!ret)
+		uboe_shares_open(ud);
+	return ret;
 }
 
 UBOE_CREATE_CQ_SHIM(uboe_create_cq)
@@ -75,6 +84,7 @@ static const struct ib_device_ops uboe_ops = {
 	.get_link_layer = uboe_link_layer,
 	.get_port_immutable = uboe_port_immutable,
 	.mmap = uboe_mmap,
+	.modify_cq = uboe_modify_cq,
 	.modify_qp = uboe_modify_qp,
 	.modify_srq = uboe_modify_srq,
 	.post_send = uboe_post_send,
@@ -135,8 +145,10 @@ static struct uboe_dev *uboe_dev_alloc(struct net_device *ndev)
 	xa_init_flags(&ud->cqs, XA_FLAGS_ALLOC);
 	xa_init_flags(&ud->srqs, XA_FLAGS_ALLOC);
 	xa_init_flags(&ud->mrs, XA_FLAGS_ALLOC);
+	xa_init_flags(&ud->groups, XA_FLAGS_ALLOC1);
 	xa_init_flags(&ud->arenas, XA_FLAGS_ALLOC1);
 	ida_init(&ud->pds);
+	uboe_shares_init(ud);
 	ubp_config_defaults(&ud->core.cfg);
 	ud->core.cfg.dscp = uboe_dscp & 0x3f;
 	if (uboe_window)

@@ -104,7 +104,8 @@ static int uboe_mr_make(struct uboe_dev *ud, struct uboe_mr *mr, u64 len, u64 io
 		.pd = cpu_to_le32(pd),
 		.access = access,
 		.chunk_shift = mr->shift,
-		.flags = req->flags & UBOE_MR_NO_TOKEN ? UBOE_SEG_NO_TOKEN : 0,
+		.flags = (req->flags & UBOE_MR_NATIVE ? UBOE_SEG_NATIVE : 0) |
+			 (req->flags & UBOE_MR_NO_TOKEN ? UBOE_SEG_NO_TOKEN : 0),
 	};
 
 	mr->ib.lkey = mr->id << UBOE_KEY_BITS | (key & UBOE_KEY_MASK);

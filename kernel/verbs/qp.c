@@ -50,7 +50,8 @@ static int uboe_qp_check(struct ib_device *ib, const struct ib_qp_init_attr *ini
 	const struct ib_device_attr *lim = &ib->attrs;
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC || init->create_flags || init->rwq_ind_tbl)
+	if ((init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_DRIVER) || init->create_flags ||
+	    init->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
@@ -66,17 +67,18 @@ static int uboe_qp_check(struct ib_device *ib, const struct ib_qp_init_attr *ini
 static int uboe_qp_check_req(const struct uboe_create_qp_req *req,
 			     const struct ib_qp_init_attr *init)
 {
-	if (req->flags & ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN))
+	if (req->flags & ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN | UBOE_QP_SEND_ONLY))
 		return -EOPNOTSUPP;
 	if (memchr_inv(req->rsvd, 0, sizeof(req->rsvd)))
 		return -EINVAL;
-	if (req->flags & UBOE_QP_NATIVE ? !init->srq : req->flags || req->id || req->token)
+	if (!(req->flags & UBOE_QP_NATIVE) && (req->flags || req->id || req->token))
 		return -EINVAL;
 	if (req->sq_shift > ilog2(UBOE_MAX_JFS_BB) || init->cap.max_send_wr > 1u << req->sq_shift)
 		return -EINVAL;
-	if (init->srq && memchr_inv(&req->rq, 0, sizeof(req->rq)))
+	if ((init->srq || req->flags & UBOE_QP_SEND_ONLY) &&
+	    memchr_inv(&req->rq, 0, sizeof(req->rq)))
 		return -EINVAL;
-	return 0;
+	return uboe_native_check(req, init);
 }
 
 static int uboe_qp_rings(struct uboe_ucontext *uctx, struct uboe_qp *qp,
@@ -100,7 +102,7 @@ static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *i
 	ctx->type = UBOE_JETTY_RC;
 	ctx->sq_shift = req->sq_shift;
 	ctx->flags = init->sq_sig_type == IB_SIGNAL_ALL_WR ? UBOE_JETTY_SIG_ALL : 0;
-	if (uboe_dwqe)
+	if (uboe_dwqe && init->qp_type == IB_QPT_RC)
 		ctx->flags |= UBOE_JETTY_DWQE;
 	if (req->flags & UBOE_QP_NATIVE)
 		ctx->flags |= UBOE_JETTY_NATIVE;
@@ -112,6 +114,11 @@ static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *i
 	ctx->sq_base = cpu_to_le64(qp->sq.bus);
 	ctx->page = cpu_to_le64(qp->page.bus);
 	ctx->tx_jfcn = cpu_to_le32(to_ucq(init->send_cq)->id);
+	ctx->user_data = cpu_to_le64(qp->ib.qp_num);
+	if (req->flags & UBOE_QP_SEND_ONLY) {
+		ctx->flags |= UBOE_JETTY_SEND_ONLY;
+		return;
+	}
 	ctx->rx_jfcn = cpu_to_le32(to_ucq(init->recv_cq)->id);
 	if (init->srq) {
 		ctx->flags |= UBOE_JETTY_SHARED_JFR;
@@ -119,10 +126,9 @@ static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *i
 	} else {
 		ctx->jfrn = cpu_to_le32(qp->rq.id);
 	}
-	ctx->user_data = cpu_to_le64(qp->ib.qp_num);
 }
 
-/* Own receive queue and jetty, in RESET */
+/* Own receive queue and jetty, in RESET and in its group */
 int uboe_qp_make(struct uboe_dev *ud, struct uboe_qp *qp)
 {
 	int ret;
@@ -133,8 +139,14 @@ int uboe_qp_make(struct uboe_dev *ud, struct uboe_qp *qp)
 			return ret;
 	}
 	ret = uboe_cmd_create(ud, UBOE_MBOX_JETTY, qp->ib.qp_num, &qp->jctx, sizeof(qp->jctx));
-	if (!ret)
-		qp->made = true;
+	if (ret)
+		return ret;
+	qp->made = true;
+	if (!qp->group)
+		return 0;
+	ret = uboe_group_join(ud, qp->uctx, qp->group, qp->ib.qp_num);
+	if (ret)
+		uboe_qp_unmake(ud, qp);
 	return ret;
 }
 
@@ -158,7 +170,7 @@ static int uboe_qp_setup(struct uboe_dev *ud, struct uboe_qp *qp, struct ib_qp_i
 	ret = uboe_qp_rings(uctx, qp, req);
 	if (ret)
 		return ret;
-	if (!init->srq) {
+	if (!init->srq && !(req->flags & UBOE_QP_SEND_ONLY)) {
 		ret = uboe_rq_init(ud, uctx, &qp->rq, &req->rq, 0, init->cap.max_recv_wr,
 				   init->cap.max_recv_sge, to_upd(qp->ib.pd)->id);
 		if (ret)
@@ -174,6 +186,13 @@ static int uboe_qp_setup(struct uboe_dev *ud, struct uboe_qp *qp, struct ib_qp_i
 	if (!qp->ref)
 		return -ENOMEM;
 	uboe_qp_fill_ctx(qp, init, req);
+	if (init->qp_type == IB_QPT_DRIVER) {
+		ret = uboe_native_fill_ctx(ud, &qp->jctx, req);
+		if (ret)
+			return ret;
+	}
+	qp->uctx = uctx;
+	qp->group = req->group;
 	return uboe_qp_make(ud, qp);
 }
 
@@ -223,7 +242,7 @@ int uboe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 			    rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib));
 	if (ret)
 		goto err;
-	if (!init->srq) {
+	if (qp->rq.id) {
 		init->cap.max_recv_wr = 1u << req.rq.shift;
 		init->cap.max_recv_sge = 1u << req.rq.sge_shift;
 	}

@@ -54,6 +54,9 @@ static int uboe_modify_check(struct uboe_dev *ud, struct uboe_qp *qp, const stru
 		return -EOPNOTSUPP;
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != qp->state)
 		return -EINVAL;
+	if (uboe_qp_is_native(&qp->ib))
+		return uboe_native_modify_ok(qp->state, next, mask) ?:
+			       uboe_check_values(ud, attr, mask);
 	if (!ib_modify_qp_is_ok(qp->state, next, qp->ib.qp_type, mask))
 		return -EINVAL;
 	if (next == IB_QPS_SQD || next == IB_QPS_SQE)

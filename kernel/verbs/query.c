@@ -21,6 +21,8 @@ static void uboe_limits_queue(struct ib_device_attr *attr, const struct ubp_conf
 	attr->max_sge_rd = UBOE_MAX_SGE_READ;
 	attr->max_cq = min(65536u, cfg->max_jfc - 1);
 	attr->max_cqe = UBOE_MAX_JFC_DEPTH;
+	attr->cq_caps.max_cq_moderation_count = UBOE_MAX_MODERATE;
+	attr->cq_caps.max_cq_moderation_period = UBOE_MAX_MODERATE_US;
 	attr->max_srq = 65536;
 	attr->max_srq_wr = UBOE_MAX_JFR_DEPTH;
 	attr->max_srq_sge = UBOE_MAX_RQ_SGE;

@@ -98,11 +98,66 @@ static void uboe_srq_teardown(struct uboe_dev *ud, struct uboe_srq *srq)
 		uboe_ref_withdraw(&ud->srqs, srq->rq.id, srq->ref);
 	srq->ref = NULL;
 	uboe_rq_exit(ud, &srq->rq);
+	if (srq->cq)
+		atomic_dec(&srq->cq->ib.usecnt);
+	srq->cq = NULL;
+}
+
+/* Keeps a CQ of the same context, as ib_core does where it knows of one */
+static int uboe_srq_hold_cq(struct uboe_dev *ud, struct uboe_srq *srq, struct uboe_ucontext *uctx,
+			    u32 cqn)
+{
+	struct uboe_ref *ref = uboe_ref_get(&ud->cqs, cqn);
+	struct uboe_cq *cq;
+
+	if (!ref)
+		return -EINVAL;
+	cq = ref->obj;
+	if (cq->uctx == uctx) {
+		atomic_inc(&cq->ib.usecnt);
+		srq->cq = cq;
+	}
+	uboe_ref_put(ref);
+	return srq->cq ? 0 : -EINVAL;
+}
+
+/* The JFR is a target by itself */
+static int uboe_srq_target(struct uboe_dev *ud, struct uboe_srq *srq, struct uboe_ucontext *uctx,
+			   const struct uboe_create_srq_req *req)
+{
+	struct uboe_jfr_ctx *ctx = &srq->rq.ctx;
+	int ret;
+
+	ret = uboe_srq_hold_cq(ud, srq, uctx, req->cqn);
+	if (ret)
+		return ret;
+	ctx->jfcn = cpu_to_le32(req->cqn);
+	ctx->token = cpu_to_le32(req->token);
+	if (req->flags & UBOE_SRQ_UM)
+		ctx->flags |= UBOE_JFR_UM;
+	if (req->flags & UBOE_SRQ_RM)
+		ctx->flags |= UBOE_JFR_RM;
+	if (req->flags & UBOE_SRQ_TOKEN)
+		ctx->flags |= UBOE_JFR_TOKEN;
+	return 0;
+}
+
+static int uboe_srq_check_req(const struct uboe_create_srq_req *req)
+{
+	bool target = req->flags & (UBOE_SRQ_UM | UBOE_SRQ_RM);
+
+	if (req->flags & ~(u64)(UBOE_SRQ_UM | UBOE_SRQ_RM | UBOE_SRQ_TOKEN))
+		return -EOPNOTSUPP;
+	if (req->rsvd || (req->token && !(req->flags & UBOE_SRQ_TOKEN)) ||
+	    (!target && (req->flags || req->cqn)))
+		return -EINVAL;
+	return 0;
 }
 
 static int uboe_srq_setup(struct uboe_dev *ud, struct uboe_srq *srq,
 			  const struct ib_srq_init_attr *attr, struct ib_udata *udata)
 {
+	struct uboe_ucontext *uctx = rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib);
 	struct uboe_create_srq_resp resp = {};
 	struct uboe_create_srq_req req;
 	int ret;
@@ -110,13 +165,13 @@ static int uboe_srq_setup(struct uboe_dev *ud, struct uboe_srq *srq,
 	ret = uboe_udata_in(udata, &req, offsetof(struct uboe_create_srq_req, id), sizeof(req));
 	if (ret)
 		return ret;
-	if (req.flags)
-		return -EOPNOTSUPP;
-	if (req.rsvd)
-		return -EINVAL;
-	ret = uboe_rq_init(ud, rdma_udata_to_drv_context(udata, struct uboe_ucontext, ib), &srq->rq,
-			   &req.rq, req.id, attr->attr.max_wr, attr->attr.max_sge,
-			   to_upd(srq->ib.pd)->id);
+	ret = uboe_srq_check_req(&req);
+	if (ret)
+		return ret;
+	ret = uboe_rq_init(ud, uctx, &srq->rq, &req.rq, req.id, attr->attr.max_wr,
+			   attr->attr.max_sge, to_upd(srq->ib.pd)->id);
+	if (!ret && req.flags)
+		ret = uboe_srq_target(ud, srq, uctx, &req);
 	if (ret)
 		return ret;
 	srq->rq.ctx.limit = cpu_to_le32(attr->attr.srq_limit);

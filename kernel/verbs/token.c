@@ -130,5 +130,7 @@ ADD_UVERBS_METHODS(uboe_device, UVERBS_OBJECT_DEVICE, &UVERBS_METHOD(UBOE_METHOD
 const struct uapi_definition uboe_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &uboe_device),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_MR, &uboe_mr),
+	UAPI_DEF_CHAIN(uboe_group_defs),
+	UAPI_DEF_CHAIN(uboe_share_defs),
 	{},
 };

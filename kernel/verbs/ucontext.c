@@ -31,6 +31,8 @@ int uboe_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 
 	xa_init(&uctx->arenas);
 	xa_init(&uctx->tokens);
+	xa_init(&uctx->groups);
+	xa_init(&uctx->shares);
 	return uboe_udata_out(udata, &resp, sizeof(resp));
 }
 
@@ -45,6 +47,8 @@ void uboe_dealloc_ucontext(struct ib_ucontext *ibctx)
 		uboe_arena_put(arena);
 	xa_destroy(&uctx->arenas);
 	uboe_tokens_exit(uctx);
+	uboe_groups_exit(uctx);
+	uboe_shares_release(uctx);
 }
 
 /*

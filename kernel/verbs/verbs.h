@@ -2,13 +2,14 @@
 /*
  * The verbs front's own objects.
  *
- * Locks, outer to inner: uboe_qp.lock, uboe_dev.ctl_lock. The xarrays' own
- * locks are leaves. docs/locking.md has the whole order.
+ * Locks, outer to inner: uboe_qp.lock or uboe_shares.lock, uboe_dev.ctl_lock. The
+ * xarrays' own locks are leaves. docs/locking.md has the whole order.
  */
 #ifndef UBOE_VERBS_H
 #define UBOE_VERBS_H
 
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
@@ -69,6 +70,8 @@ struct uboe_ucontext {
 	struct ib_ucontext ib;
 	struct xarray arenas; /* id chosen by the process -> struct uboe_arena */
 	struct xarray tokens; /* reserved TokenID -> a value, see token.c */
+	struct xarray groups; /* jetty group -> a value, see group.c */
+	struct xarray shares; /* channel -> a value: it keeps it; under uboe_shares.lock */
 };
 
 struct uboe_pd {
@@ -81,8 +84,15 @@ struct uboe_ah {
 	struct rdma_ah_attr attr; /* without its GID reference */
 };
 
+/**
+ * struct uboe_cq - a JFC
+ * @moderate: when an event that is held back is due
+ * @uctx: the context that it belongs to
+ */
 struct uboe_cq {
 	struct ib_cq ib;
+	struct hrtimer moderate;
+	struct uboe_ucontext *uctx;
 	struct uboe_ref *ref;
 	struct uboe_ring ring;
 	struct uboe_ring rec;
@@ -105,20 +115,26 @@ struct uboe_rq {
 	struct uboe_jfr_ctx ctx;
 };
 
+/**
+ * struct uboe_srq - a JFR
+ * @cq: where what names it as its target completes, or NULL
+ */
 struct uboe_srq {
 	struct ib_srq ib;
 	struct uboe_ref *ref;
+	struct uboe_cq *cq;
 	struct uboe_rq rq;
 };
 
 /**
- * struct uboe_qp - an RC queue pair: a jetty, its channel and its RC table
+ * struct uboe_qp - a jetty; of RC with its channel and its RC table
  * @lock: serialises modify, query and the fields below
  * @state: as of the last modify or query; the device may be in ERROR already
  * @attr: attributes set so far, for query
  * @jctx: what the jetty is created with
+ * @uctx: the context that it belongs to
+ * @group: that it joins, 0: none
  * @made, @tp_made, @rct_made: the device knows these
- * @tp_home: the transport host's part of the channel
  */
 struct uboe_qp {
 	struct ib_qp ib;
@@ -132,7 +148,8 @@ struct uboe_qp {
 	struct uboe_ring sq;
 	struct uboe_ring page;
 	struct uboe_rq rq;
-	void *tp_home;
+	struct uboe_ucontext *uctx;
+	u32 group;
 	bool made;
 	bool tp_made;
 	bool rct_made;
@@ -203,6 +220,7 @@ int uboe_cmd_create(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 
 int uboe_cmd_modify(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 len, u32 mask);
 int uboe_cmd_query(struct uboe_dev *ud, u32 obj, u32 tag, void *ctx, u32 len);
 int uboe_cmd_destroy(struct uboe_dev *ud, u32 obj, u32 tag);
+/* The same when it is no surprise that others use it */
 int uboe_cmd_try_destroy(struct uboe_dev *ud, u32 obj, u32 tag);
 int uboe_udata_in(struct ib_udata *udata, void *req, size_t min_len, size_t len);
 int uboe_udata_none(struct ib_udata *udata);
@@ -225,6 +243,7 @@ void uboe_id_free(struct xarray *xa, u32 id);
 int uboe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		   struct uverbs_attr_bundle *attrs);
 int uboe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int uboe_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 
 /* srq.c */
 int uboe_rq_init(struct uboe_dev *ud, struct uboe_ucontext *uctx, struct uboe_rq *rq,
@@ -251,6 +270,13 @@ int uboe_qp_sync(struct uboe_dev *ud, struct uboe_qp *qp);
 /* qp_modify.c */
 int uboe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 
+/* native.c: what verbs has not */
+bool uboe_qp_is_native(const struct ib_qp *ibqp);
+int uboe_native_check(const struct uboe_create_qp_req *req, const struct ib_qp_init_attr *init);
+int uboe_native_fill_ctx(struct uboe_dev *ud, struct uboe_jetty_ctx *ctx,
+			 const struct uboe_create_qp_req *req);
+int uboe_native_modify_ok(enum ib_qp_state from, enum ib_qp_state to, int mask);
+
 /* channel.c */
 int uboe_channel_make(struct uboe_dev *ud, struct uboe_qp *qp, const struct ib_qp_attr *attr);
 void uboe_channel_unmake(struct uboe_dev *ud, struct uboe_qp *qp);
@@ -265,6 +291,20 @@ extern const struct uapi_definition uboe_uapi_defs[];
 int uboe_token_use(struct uboe_ucontext *uctx, u32 id);
 void uboe_token_unuse(struct uboe_ucontext *uctx, u32 id);
 void uboe_tokens_exit(struct uboe_ucontext *uctx);
+
+/* group.c */
+extern const struct uapi_definition uboe_group_defs[];
+int uboe_group_join(struct uboe_dev *ud, struct uboe_ucontext *uctx, u32 group, u32 qpn);
+void uboe_groups_exit(struct uboe_ucontext *uctx);
+
+/* share.c */
+extern const struct uapi_definition uboe_share_defs[];
+bool uboe_gid_is_ours(struct uboe_dev *ud, const u8 *addr);
+void uboe_shares_init(struct uboe_dev *ud);
+void uboe_shares_open(struct uboe_dev *ud);
+void uboe_shares_close(struct uboe_dev *ud);
+void uboe_shares_exit(struct uboe_dev *ud);
+void uboe_shares_release(struct uboe_ucontext *uctx);
 
 /* mr.c */
 struct ib_mr *uboe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 iova, int access,

@@ -117,12 +117,9 @@ public:
 
 	virtual int create_jfc(u32 depth, CompletionRing &out) = 0;
 	/// Short Sends arrive in the CQE.
-	virtual int create_inline_jfc(u32, CompletionRing &) { return EOPNOTSUPP; }
+	virtual int create_inline_jfc(u32 depth, CompletionRing &out) = 0;
 	/// Moderation of events; mask of UBOE_CM_*.
-	virtual int moderate_jfc(u32, u16 /*count*/, u16 /*period_us*/, u32 /*mask*/)
-	{
-		return EOPNOTSUPP;
-	}
+	virtual int moderate_jfc(u32 id, u16 count, u16 period_us, u32 mask) = 0;
 	virtual void destroy_jfc(const CompletionRing &r) = 0;
 	virtual int create_jfr(const ReceiveSpec &spec, ReceiveRing &out) = 0;
 	/// Event when fewer receives than @p limit are posted; 0: none.
@@ -138,7 +135,7 @@ public:
 	/// Binds it: from now on it receives, and sends once the peer answers.
 	virtual int connect(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty) = 0;
 	/// RM and UM: from now on it receives and sends.
-	virtual int start(u32) { return EOPNOTSUPP; }
+	virtual int start(u32 id) = 0;
 	/// As after create_jetty(); the ring starts anew.
 	virtual int reset(const JettySpec &spec, const SendRing &r) = 0;
 	/// Everything posted completes with an error.
@@ -147,15 +144,12 @@ public:
 	virtual void destroy_jetty(const SendRing &r) = 0;
 
 	/// RM and UM: makes @p peer a target of requests, which name @p channel.
-	virtual int open_target(const Address &, TransMode, u32 & /*channel*/)
-	{
-		return EOPNOTSUPP;
-	}
-	virtual void close_target(u32 /*channel*/) {}
+	virtual int open_target(const Address &peer, TransMode mode, u32 &channel) = 0;
+	virtual void close_target(u32 channel) = 0;
 
-	virtual int create_group(const GroupSpec &, u32 & /*id*/) { return EOPNOTSUPP; }
+	virtual int create_group(const GroupSpec &spec, u32 &id) = 0;
 	/// Without members.
-	virtual void destroy_group(u32 /*id*/) {}
+	virtual void destroy_group(u32 id) = 0;
 
 	/// Partition and privilege of the entity, UBOE_NPI_*; EBUSY while it has jetties.
 	virtual int set_partition(u32 /*npi*/) { return EOPNOTSUPP; }
@@ -178,8 +172,8 @@ public:
 	virtual void park() = 0;
 };
 
-/// Largest operand of a compare and swap at the in-process device.
-u32 inproc_max_cas();
+/// Largest operand of a compare and swap at a device on this machine.
+u32 max_cas();
 
 /// The in-process device at @p address.
 int open_inproc(const Address &address, Listener &listener, std::unique_ptr<Backend> &out);

@@ -255,7 +255,7 @@ urma_device_cap_t capabilities()
 	c.max_msg_size = UBOE_MAX_SLICE;
 	c.max_read_size = UBOE_MAX_MSG;
 	c.max_write_size = UBOE_MAX_MSG;
-	c.max_cas_size = inproc_max_cas();
+	c.max_cas_size = max_cas();
 	c.max_swap_size = 8;
 	c.max_fetch_and_add_size = 8;
 	c.max_fetch_and_sub_size = 8;
@@ -279,19 +279,6 @@ urma_device_cap_t capabilities()
 		c.priority_info[i].tp_type.bs.utp = 1;
 	}
 	return c;
-}
-
-/// What the backend for devices of the kernel does not do yet
-void reduce_to_kernel(urma_device_cap_t &c)
-{
-	c.feature.bs.jfc_inline = 0;
-	c.max_jetty_grp = 0;
-	c.max_jetty_in_jetty_grp = 0;
-	c.max_cas_size = 8;
-	c.trans_mode = URMA_TM_RC;
-	c.rm_order_cap.value = 0;
-	c.rm_tp_cap.value = 0;
-	c.um_tp_cap.value = 0;
 }
 
 } // namespace uboe::urma
@@ -416,8 +403,6 @@ urma_status_t urma_query_device(urma_device_t *dev, urma_device_attr_t *dev_attr
 					      "dev_attr: null");
 	*dev_attr = {};
 	dev_attr->dev_cap = capabilities();
-	if (!is_inproc(*dev))
-		reduce_to_kernel(dev_attr->dev_cap);
 	dev_attr->port_cnt = 1;
 	const int err =
 		guarded<int>(ENOMEM, [&] { return fill_port(*dev, dev_attr->port_attr[0]); });

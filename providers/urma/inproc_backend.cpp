@@ -548,7 +548,7 @@ private:
 
 } // namespace
 
-u32 inproc_max_cas()
+u32 max_cas()
 {
 	return ubp_os_has_cas128() ? 16 : 8;
 }

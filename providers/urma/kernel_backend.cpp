@@ -33,7 +33,9 @@ constexpr u32 qp_state = 1 << 0, qp_access_flags = 1 << 3, qp_pkey_index = 1 << 
 	      qp_min_rnr_timer = 1 << 15, qp_sq_psn = 1 << 16, qp_max_dest_rd_atomic = 1 << 17,
 	      qp_dest_qpn = 1 << 20;
 constexpr u32 srq_limit = 1 << 1;
-constexpr u8 qpt_rc = 2;
+constexpr u8 qpt_rc = 2, qpt_driver = 0xff;
+constexpr u32 cq_moderate = 1 << 0;
+constexpr u32 modify_cq = u32{IB_USER_VERBS_EX_CMD_MODIFY_CQ} | IB_USER_VERBS_CMD_FLAG_EXTENDED;
 
 // enum ib_access_flags has the device's values
 constexpr u32 all_remote = UBOE_ACC_REMOTE_READ | UBOE_ACC_REMOTE_WRITE | UBOE_ACC_REMOTE_ATOMIC;
@@ -44,6 +46,11 @@ struct Object {
 	u32 handle = 0;
 	u64 key = 0;
 	ArenaBlock blocks[3];
+	u16 moderate_count = 0; // of a JFC
+	u16 moderate_period = 0;
+	TransMode mode = UBOE_JETTY_RC; // of a jetty
+	u8 rnr_timer = 0; // of one without a connection, from its creation on
+	u8 rnr_retry = 0;
 };
 
 using Table = IdTable<Object>;
@@ -85,27 +92,33 @@ public:
 		return events_.start(std::move(async), std::move(completions));
 	}
 
-	int create_jfc(u32 depth, CompletionRing &out) override
+	int create_jfc(u32 depth, CompletionRing &out) override { return make_jfc(depth, 0, out); }
+
+	int create_inline_jfc(u32 depth, CompletionRing &out) override
 	{
-		ib_uverbs_create_cq cmd{};
-		ib_uverbs_create_cq_resp resp{};
-		uboe_create_cq_req req{};
-		uboe_create_cq_resp driver{};
-		Owned q = new_object({sizeof(uboe_cqe) * std::size_t{depth}, sizeof(uboe_jfc_rec)});
+		return make_jfc(depth, UBOE_CQ_INLINE, out);
+	}
+
+	/// The kernel takes both values at once.
+	int moderate_jfc(u32 id, u16 count, u16 period_us, u32 mask) override
+	{
+		const std::lock_guard hold(tables_);
+		ib_uverbs_ex_modify_cq cmd{};
+		Object *q = jfcs_.find(JettyId{id});
 
 		if (!q)
-			return ENOMEM;
-		cmd.user_handle = q->key;
-		cmd.cqe = depth;
-		cmd.comp_channel = events_.completion_fd();
-		req.ring = bus(q->blocks[0]);
-		req.rec = bus(q->blocks[1]);
-		req.shift = log2_pow2(depth);
-		if (int err = device_.command(IB_USER_VERBS_CMD_CREATE_CQ, cmd, resp, req, driver))
-			return err;
-		out = {driver.cqn, q->blocks[0].data(), q->blocks[1].data()};
-		q->handle = resp.cq_handle;
-		return keep(jfcs_, driver.cqn, std::move(q), &KernelBackend::unmake_cq);
+			return ENOENT;
+		cmd.cq_handle = q->handle;
+		cmd.attr_mask = cq_moderate;
+		cmd.attr.cq_count = mask & UBOE_CM_COUNT ? count : q->moderate_count;
+		cmd.attr.cq_period = mask & UBOE_CM_PERIOD ? period_us : q->moderate_period;
+		const int err = device_.command(modify_cq, cmd);
+
+		if (!err) {
+			q->moderate_count = cmd.attr.cq_count;
+			q->moderate_period = cmd.attr.cq_period;
+		}
+		return err;
 	}
 
 	void destroy_jfc(const CompletionRing &r) override
@@ -122,7 +135,7 @@ public:
 		Owned q = new_object({(std::size_t{UBOE_SGE_SIZE} << spec.sge_shift) * spec.depth,
 				      sizeof(u32) * std::size_t{spec.depth}, sizeof(uboe_jfr_rec)});
 
-		if (spec.mode != UBOE_JETTY_RC || spec.buf_shift)
+		if (spec.buf_shift)
 			return EOPNOTSUPP;
 		if (!q)
 			return ENOMEM;
@@ -136,6 +149,12 @@ public:
 		req.rq.shift = static_cast<u8>(log2_pow2(spec.depth));
 		req.rq.sge_shift = static_cast<u8>(spec.sge_shift);
 		req.id = spec.id;
+		if (spec.mode != UBOE_JETTY_RC) { // a target by itself
+			req.flags = (spec.mode == UBOE_JETTY_UM ? UBOE_SRQ_UM : UBOE_SRQ_RM) |
+				    (spec.has_token ? UBOE_SRQ_TOKEN : 0);
+			req.token = spec.has_token ? spec.token : 0;
+			req.cqn = spec.jfc;
+		}
 		if (int err = device_.command(IB_USER_VERBS_CMD_CREATE_SRQ, cmd, resp, req, driver))
 			return err;
 		out = {driver.srqn, q->blocks[0].data(), q->blocks[1].data(), q->blocks[2].data()};
@@ -169,12 +188,13 @@ public:
 		uboe_create_qp_resp driver{};
 		Owned q = new_object({std::size_t{UBOE_BB} * spec.depth, stride_});
 
-		if (spec.mode != UBOE_JETTY_RC)
-			return EOPNOTSUPP;
 		if (!q)
 			return ENOMEM;
 		if (!fill(spec, *q, cmd, req))
 			return EINVAL;
+		q->mode = spec.mode;
+		q->rnr_timer = spec.min_rnr_timer;
+		q->rnr_retry = spec.rnr_retry;
 		if (int err = device_.command(IB_USER_VERBS_CMD_CREATE_QP, cmd, resp, req, driver))
 			return err;
 		out = {driver.qpn, q->blocks[0].data(), q->blocks[1].data()};
@@ -215,6 +235,18 @@ public:
 		return err;
 	}
 
+	int start(u32 id) override
+	{
+		const Object *q = jetties_.find(JettyId{id});
+		ib_uverbs_modify_qp cmd{};
+
+		if (!q)
+			return ENOENT;
+		if (int err = modify(*q, cmd, qps_rts, 0))
+			return err;
+		return device_.kick(q->handle); // what was posted before
+	}
+
 	int reset(const JettySpec &spec, const SendRing &) override
 	{
 		const Object *q = jetties_.find(JettyId{spec.id});
@@ -252,6 +284,34 @@ public:
 	{
 		drop(jetties_, r.id, &KernelBackend::unmake_qp);
 	}
+
+	/// A channel stays as long as the context.
+	int open_target(const Address &peer, TransMode mode, u32 &channel) override
+	{
+		uboe_target_req req{};
+
+		std::memcpy(req.laddr, address_.bytes.data(), sizeof(req.laddr));
+		std::memcpy(req.raddr, peer.bytes.data(), sizeof(req.raddr));
+		req.type = mode;
+		return device_.open_target(req, channel);
+	}
+
+	void close_target(u32) override {}
+
+	int create_group(const GroupSpec &spec, u32 &id) override
+	{
+		uboe_group_req req{};
+
+		req.id = spec.id;
+		req.policy = spec.policy;
+		req.flags = spec.has_token ? UBOE_JGRP_TOKEN : 0;
+		req.token = spec.has_token ? spec.token : 0;
+		const int err = device_.alloc_group(domain_, req, id);
+
+		return err == ENOMEM ? ENOSPC : err;
+	}
+
+	void destroy_group(u32 id) override { device_.free_group(id); }
 
 	int reserve_token_id(u32 &id) override
 	{
@@ -415,6 +475,30 @@ private:
 			q.release();
 	}
 
+	int make_jfc(u32 depth, u32 flags, CompletionRing &out)
+	{
+		ib_uverbs_create_cq cmd{};
+		ib_uverbs_create_cq_resp resp{};
+		uboe_create_cq_req req{};
+		uboe_create_cq_resp driver{};
+		Owned q = new_object({sizeof(uboe_cqe) * std::size_t{depth}, sizeof(uboe_jfc_rec)});
+
+		if (!q)
+			return ENOMEM;
+		cmd.user_handle = q->key;
+		cmd.cqe = depth;
+		cmd.comp_channel = events_.completion_fd();
+		req.ring = bus(q->blocks[0]);
+		req.rec = bus(q->blocks[1]);
+		req.shift = log2_pow2(depth);
+		req.flags = flags;
+		if (int err = device_.command(IB_USER_VERBS_CMD_CREATE_CQ, cmd, resp, req, driver))
+			return err;
+		out = {driver.cqn, q->blocks[0].data(), q->blocks[1].data()};
+		q->handle = resp.cq_handle;
+		return keep(jfcs_, driver.cqn, std::move(q), &KernelBackend::unmake_cq);
+	}
+
 	int unmake_cq(const Object &q)
 	{
 		ib_uverbs_destroy_cq cmd{};
@@ -455,25 +539,41 @@ private:
 		  uboe_create_qp_req &req)
 	{
 		const Object *send = jfcs_.find(JettyId{spec.send_jfc});
-		const Object *receive = jfcs_.find(JettyId{spec.receive_jfc});
-		const Object *jfr = jfrs_.find(JettyId{spec.jfr});
 
-		if (!send || !receive || !jfr)
+		if (!send || (!spec.send_only && !fill_receive_side(spec, cmd)))
 			return false;
+		if (spec.send_only)
+			cmd.recv_cq_handle = send->handle;
 		cmd.user_handle = q.key;
 		cmd.pd_handle = domain_;
 		cmd.send_cq_handle = send->handle;
-		cmd.recv_cq_handle = receive->handle;
-		cmd.srq_handle = jfr->handle;
-		cmd.is_srq = 1;
 		cmd.max_send_wr = spec.depth;
-		cmd.qp_type = qpt_rc;
+		cmd.qp_type = spec.mode == UBOE_JETTY_RC ? qpt_rc : qpt_driver;
 		req.sq = bus(q.blocks[0]);
 		req.jpage = bus(q.blocks[1]);
 		req.sq_shift = static_cast<u8>(log2_pow2(spec.depth));
-		req.flags = UBOE_QP_NATIVE | (spec.has_token ? UBOE_QP_TOKEN : 0);
+		req.flags = UBOE_QP_NATIVE | (spec.has_token ? UBOE_QP_TOKEN : 0) |
+			    (spec.send_only ? UBOE_QP_SEND_ONLY : 0);
 		req.id = spec.id;
-		req.token = spec.token;
+		req.token = spec.has_token ? spec.token : 0;
+		if (spec.mode == UBOE_JETTY_RC)
+			return true;
+		req.type = spec.mode;
+		req.group = spec.group;
+		std::memcpy(req.eid, address_.bytes.data(), sizeof(req.eid));
+		return true;
+	}
+
+	bool fill_receive_side(const JettySpec &spec, ib_uverbs_create_qp &cmd)
+	{
+		const Object *receive = jfcs_.find(JettyId{spec.receive_jfc});
+		const Object *jfr = jfrs_.find(JettyId{spec.jfr});
+
+		if (!receive || !jfr)
+			return false;
+		cmd.recv_cq_handle = receive->handle;
+		cmd.srq_handle = jfr->handle;
+		cmd.is_srq = 1;
 		return true;
 	}
 
@@ -489,6 +589,11 @@ private:
 	{
 		ib_uverbs_modify_qp cmd{};
 
+		if (q.mode != UBOE_JETTY_RC) {
+			cmd.min_rnr_timer = q.rnr_timer;
+			cmd.rnr_retry = q.rnr_retry;
+			return modify(q, cmd, qps_init, qp_min_rnr_timer | qp_rnr_retry);
+		}
 		cmd.port_num = 1;
 		cmd.qp_access_flags = all_remote; // segments say what is allowed
 		return modify(q, cmd, qps_init, qp_pkey_index | qp_port | qp_access_flags);
@@ -503,6 +608,7 @@ private:
 		if (int err = modify(q, cmd, qps_reset, 0))
 			return err;
 		store_release(reinterpret_cast<u32 *>(page + UBOE_JPAGE_DB), u32{0});
+		store_release(reinterpret_cast<u32 *>(page + UBOE_JPAGE_CI), u32{0});
 		return to_init(q);
 	}
 

@@ -42,13 +42,13 @@ struct Request {
 			a.data = reinterpret_cast<u64>(data.data());
 	}
 
+	/// Of an object
+	void handle(u16 id, u32 value) { add(id, 0).data = value; }
+
 	void out(u16 id, std::span<std::byte> data)
 	{
 		add(id, data.size()).data = reinterpret_cast<u64>(data.data());
 	}
-
-	/// Handle of an object
-	void object_of(u16 id, u32 handle) { add(id, 0).data = handle; }
 
 	int send(int fd)
 	{
@@ -200,9 +200,36 @@ int Channel::rotate_token(u32 mr_handle, u32 token, u32 backup) const
 {
 	Request r(UVERBS_OBJECT_MR, UBOE_METHOD_TOKEN_ROTATE);
 
-	r.object_of(UBOE_ATTR_TOKEN_ROTATE_MR, mr_handle);
+	r.handle(UBOE_ATTR_TOKEN_ROTATE_MR, mr_handle);
 	r.in(UBOE_ATTR_TOKEN_ROTATE_TOKEN, bytes_of(token));
 	r.in(UBOE_ATTR_TOKEN_ROTATE_BACKUP, bytes_of(backup));
+	return r.send(fd());
+}
+
+int Channel::alloc_group(u32 pd_handle, const uboe_group_req &req, u32 &id) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_GROUP_ALLOC);
+
+	r.handle(UBOE_ATTR_GROUP_ALLOC_PD, pd_handle);
+	r.in(UBOE_ATTR_GROUP_ALLOC_REQ, bytes_of(req));
+	r.out(UBOE_ATTR_GROUP_ALLOC_RESP, room_of(id));
+	return r.send(fd());
+}
+
+int Channel::free_group(u32 id) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_GROUP_FREE);
+
+	r.in(UBOE_ATTR_GROUP_FREE_ID, bytes_of(id));
+	return r.send(fd());
+}
+
+int Channel::open_target(const uboe_target_req &req, u32 &channel) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_TARGET_OPEN);
+
+	r.in(UBOE_ATTR_TARGET_OPEN_REQ, bytes_of(req));
+	r.out(UBOE_ATTR_TARGET_OPEN_RESP, room_of(channel));
 	return r.send(fd());
 }
 

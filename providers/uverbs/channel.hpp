@@ -90,6 +90,9 @@ public:
 	int alloc_token_id(u32 &id) const;
 	int free_token_id(u32 id) const;
 	int rotate_token(u32 mr_handle, u32 token, u32 backup) const;
+	int alloc_group(u32 pd_handle, const uboe_group_req &req, u32 &id) const;
+	int free_group(u32 id) const;
+	int open_target(const uboe_target_req &req, u32 &channel) const;
 
 	/// KICK, uboe-abi.h
 	int kick(u32 qp_handle) const;

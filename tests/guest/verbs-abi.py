@@ -6,16 +6,21 @@ what it leaves behind when any one of its allocations fails. Results in KTAP."""
 import ctypes
 import errno
 import os
+import socket
 import struct
 import sys
 
 GET_CONTEXT, ALLOC_PD, REG_MR, CREATE_CQ, CREATE_QP, CREATE_SRQ = 0, 3, 9, 18, 24, 32
 VERBS_IOCTL, DRIVER_ID, TOKEN_ALLOC, TOKEN_FREE = 0xc0181b01, 0x5542, 0x1000, 0x1001
+GROUP_ALLOC, GROUP_FREE, TARGET_OPEN = 0x1002, 0x1003, 0x1004
 ARENA_BASE, MAX_ARENAS, ARENA_MAX = 0x10000, 4096, 64 << 20
 PAGE, MB = os.sysconf("SC_PAGESIZE"), 1 << 20
 PROT_RW, MAP_SHARED, MAP_PRIVATE, MAP_ANON = 3, 1, 2, 0x20
 LOCAL, WRITE, READ, ATOMIC, MW, ZERO, ODP = 1, 2, 4, 8, 16, 32, 64
-RC, UC, UD = 2, 3, 4
+RC, UC, UD, DRIVER = 2, 3, 4, 255
+UM, RM = 1, 3
+EID = socket.inet_pton(socket.AF_INET6, "::ffff:10.9.0.1")
+EID6 = socket.inet_pton(socket.AF_INET6, "fd00:9::1")
 NOSUP, INVAL = -errno.EOPNOTSUPP, -errno.EINVAL
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -107,17 +112,51 @@ class Context:
         self.out = out.raw
         return -err if ret < 0 else 0
 
+    def methods(self, number, *attrs):
+        """A method of the device; each attribute is an object's handle, bytes for the
+        kernel, or None for a number of 32 bits that comes in self.out"""
+        out, keep = ctypes.create_string_buffer(4), []
+        request = struct.pack("HHHHQII", 24 + 16 * len(attrs), 0, number, len(attrs), 0,
+                              DRIVER_ID, 0)
+        for i, a in enumerate(attrs):
+            length, data = 0, a
+            if a is None:
+                length, data = 4, ctypes.addressof(out)
+            elif isinstance(a, bytes) and len(a) <= 8:
+                length, data = len(a), int.from_bytes(a, "little")
+            elif isinstance(a, bytes):
+                keep.append(ctypes.create_string_buffer(a, len(a)))
+                length, data = len(a), ctypes.addressof(keep[-1])
+            request += struct.pack("HHHHQ", 0x1000 + i, length, 1, 0, data)
+        buf = ctypes.create_string_buffer(request, len(request))
+        with fault:
+            ret = libc.ioctl(self.fd, ctypes.c_ulong(VERBS_IOCTL), buf)
+            err = ctypes.get_errno()
+        self.out = out.raw
+        return -err if ret < 0 else 0
+
+    def group(self, pd, number=0, token=0, policy=0, flags=0, rsvd=0):
+        return self.methods(GROUP_ALLOC, pd, struct.pack("IIBBB5x", number, token, policy, flags,
+                                                         rsvd), None)
+
+    def free_group(self, number):
+        return self.methods(GROUP_FREE, struct.pack("I", number))
+
+    def target(self, peer, kind, mine=EID, rsvd=0):
+        return self.methods(TARGET_OPEN, mine + socket.inet_pton(socket.AF_INET6, peer) +
+                            struct.pack("II", kind, rsvd), None)
+
     def alloc_token(self):
         return self.method(TOKEN_ALLOC, 0x1000)
 
     def free_token(self, number):
         return self.method(TOKEN_FREE, 0x1000, number)
 
-    def srq(self, pd, number=0, rsvd=0, native=True):
+    def srq(self, pd, number=0, token=0, native=True, flags=0, tail=b""):
         core = struct.pack("QIIII", 0, pd, 10, 1, 0)
-        driver = struct.pack("QQQBB6xQ", at(0, 20480), at(0, 24576), at(0, 28672), 6, 0, 0)
+        driver = struct.pack("QQQBB6xQ", at(0, 20480), at(0, 24576), at(0, 28672), 6, 0, flags)
         if native:
-            driver += struct.pack("II", number, rsvd)
+            driver += struct.pack("II", number, token) + tail
         return self.command(CREATE_SRQ, core, driver, 16 + 8)
 
     def qp(self, pd, cq, **kw):
@@ -211,7 +250,7 @@ def test_cq():
             ("shift 2^31 + 6", {"shift": 0x80000006}, INVAL),
             ("ring larger than the arena", {"shift": 20}, INVAL),
             ("more entries than the ring", {"cqe": 65}, INVAL), ("no entries", {"cqe": 0}, INVAL),
-            ("2^32-1 entries", {"cqe": 0xffffffff}, INVAL), ("unknown flag", {"flags": 1}, NOSUP),
+            ("2^32-1 entries", {"cqe": 0xffffffff}, INVAL), ("unknown flag", {"flags": 2}, NOSUP),
             ("unknown tail", {"tail": bytes(7) + b"\1"}, NOSUP), ("short", {"cut": 4}, INVAL),
             ("no such vector", {"vector": 4096}, INVAL)):
         a = {"ring": at(0, 0), "rec": at(0, PAGE)}
@@ -242,11 +281,14 @@ def test_qp():
             ("page beyond the end", {"page": at(0, MB)}, INVAL),
             ("sq beyond the end", {"sq": at(0, MB - 2048)}, INVAL),
             ("index ring beyond the end", {"idx": at(0, MB)}, INVAL),
-            ("unknown flag", {"flags": 4}, NOSUP),
+            ("unknown flag", {"flags": 16}, NOSUP),
+            ("of type 1", {"tail": bytes(8) + b"\1" + bytes(23)}, INVAL),
+            ("with an EID", {"tail": bytes(31) + b"\1"}, INVAL),
+            ("send only", {"flags": 5, "tail": bytes(8)}, INVAL),
             ("native without an SRQ", {"flags": 1, "tail": bytes(8)}, INVAL),
             ("a number without being native", {"tail": b"\1" + bytes(7)}, INVAL),
             ("a token without being native", {"tail": bytes(7) + b"\1"}, INVAL),
-            ("unknown tail", {"tail": bytes(8) + b"\1" + bytes(7)}, NOSUP)):
+            ("unknown tail", {"tail": bytes(32) + b"\1" + bytes(7)}, NOSUP)):
         report.expect("qp: " + name, c.qp(pd, cq, **args), want)
     c.close()
 
@@ -262,7 +304,7 @@ def test_native():
     for name, args, want in (
             ("as verbs has it", {"native": False}, 0), ("a number", {"number": 77}, 0),
             ("in use", {"number": 77}, exists), ("beyond the last", {"number": 1 << 20}, exists),
-            ("reserved word", {"rsvd": 1}, INVAL), ("any", {}, 0)):
+            ("a token for nobody", {"token": 1}, INVAL), ("any", {}, 0)):
         report.expect("srq: " + name, c.srq(pd, **args), want)
     srq = c.handle()
     for name, number, flags, want in (
@@ -273,7 +315,73 @@ def test_native():
         report.expect("jetty: " + name,
                       c.qp(pd, cq, srq=srq, flags=flags, tail=tail), want)
     test_segments(c, pd)
+    test_targets(c, pd, cq, srq)
     c.close()
+
+
+def test_targets(c, pd, cq, srq):
+    """What receives and sends without a connection"""
+    busy, gone, away = -errno.EBUSY, -errno.ENOENT, -errno.EADDRNOTAVAIL
+    other = opened()
+    c.cq(at(0, 0), at(0, PAGE))
+    cqn = struct.unpack("II", c.out[8:16])[0]
+
+    def direct(flags, number, token=0, rsvd=0):
+        return c.srq(pd, flags=flags, token=token, tail=struct.pack("II", number, rsvd))
+
+    def jetty(flags, kind, group=0, eid=EID, **kw):
+        tail = struct.pack("IIII", 0, 0, kind, group) + eid
+        kw.setdefault("srq", srq)
+        return c.qp(pd, cq, flags=flags, type=DRIVER, tail=tail, **kw)
+
+    jfs = {"srq": None, "ring": 0, "idx": 0, "rec": 0, "shift": 0, "recv_wr": 0, "recv_sge": 0}
+    for name, got, want in (
+            ("a target of UM", direct(1, cqn), 0), ("of RM, with a token", direct(6, cqn, 5), 0),
+            ("without a JFC", direct(1, 0), INVAL), ("no such JFC", direct(1, 99999), INVAL),
+            ("a JFC, no target", direct(0, cqn), INVAL), ("a token, no target", direct(4, 0), INVAL),
+            ("a token that does not count", direct(1, cqn, 5), INVAL),
+            ("reserved word", direct(1, cqn, 0, 1), INVAL), ("unknown flag", direct(8, 0), NOSUP)):
+        report.expect("jfr: " + name, got, want)
+    report.expect("group: any number", c.group(pd), 0)
+    group = c.handle()
+    other.pd()
+    other.group(other.handle(), 4711)
+    for name, got, want in (
+            ("in use", c.group(pd, 4711), -errno.EEXIST), ("the last", c.group(pd, 65536), 0),
+            ("beyond the last", c.group(pd, 65537), -errno.EEXIST),
+            ("unknown policy", c.group(pd, policy=2), NOSUP),
+            ("unknown flag", c.group(pd, flags=2), NOSUP),
+            ("a token that does not count", c.group(pd, token=1), INVAL),
+            ("reserved byte", c.group(pd, rsvd=1), INVAL),
+            ("no protection domain", c.group(99999), gone),
+            ("free another's", c.free_group(4711), gone), ("free", c.free_group(65536), 0),
+            ("free twice", c.free_group(65536), gone), ("free 2^32-1", c.free_group(0xffffffff), gone)):
+        report.expect("group: " + name, got, want)
+    for name, got, want in (
+            ("UM", jetty(1, UM), 0), ("RM", jetty(1, RM), 0), ("of type RC", jetty(1, 2), NOSUP),
+            ("not native", jetty(0, RM), (NOSUP, INVAL)), ("no SRQ", jetty(1, RM, **jfs), INVAL),
+            ("another's address", jetty(1, UM, eid=bytes(15) + b"\1"), away),
+            ("no address", jetty(1, RM, eid=bytes(16)), away),
+            ("JFS", jetty(5, RM, **jfs), 0), ("JFS with an SRQ", jetty(5, UM), INVAL),
+            ("JFS with a token", jetty(7, UM, **jfs), INVAL),
+            ("JFS in a group", jetty(5, UM, group, **jfs), INVAL),
+            ("JFS with receives", jetty(5, UM, **{**jfs, "recv_wr": 1}), INVAL),
+            ("in a group", jetty(1, UM, group), 0), ("no such group", jetty(1, UM, 77), gone),
+            ("another's group", jetty(1, UM, 4711), gone),
+            ("of the other type", jetty(1, RM, group), INVAL)):
+        report.expect("jetty: " + name, got, want)
+    report.expect("group: free with a member", c.free_group(group), busy)
+    for name, got, want in (
+            ("UM", c.target("::ffff:10.9.0.2", UM), 0), ("RM", c.target("::ffff:10.9.0.2", RM), 0),
+            ("once more", c.target("::ffff:10.9.0.2", RM), 0),
+            ("type 2", c.target("::ffff:10.9.0.2", 2), NOSUP),
+            ("reserved word", c.target("::ffff:10.9.0.2", RM, rsvd=1), INVAL),
+            ("not from here", c.target("::ffff:10.9.0.2", RM, bytes(16)), away),
+            ("multicast", c.target("ff02::1", RM), away), ("nowhere", c.target("::", UM), away),
+            ("other family", c.target("fd00:77::1", RM), (-errno.ENETUNREACH, INVAL)),
+            ("no route", c.target("2001:db8::1", UM, EID6), -errno.ENETUNREACH)):
+        report.expect("target: " + name, got, want)
+    other.close()
 
 
 def test_segments(c, pd):
@@ -368,6 +476,13 @@ def test_faults():
     sweep("mr", lambda: c.mr(pd, buf, 300000, buf, LOCAL | WRITE | READ))
     sweep("token id", c.alloc_token)
     sweep("srq", lambda: c.srq(pd))
+    sweep("group", lambda: c.group(pd))
+    hosts = iter(range(2, 250))
+    sweep("target", lambda: c.target("::ffff:10.9.0.%d" % next(hosts), RM))
+    c.srq(pd)
+    srq = c.handle()
+    sweep("RM jetty", lambda: c.qp(pd, cq, srq=srq, flags=1, type=DRIVER,
+                                   tail=struct.pack("IIII", 0, 0, RM, 0) + EID))
     c.close()
 
 

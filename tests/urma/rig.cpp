@@ -30,9 +30,10 @@ urma_context_t *open_end(unsigned end)
 	const char *peer = std::getenv("URMA_TEST_PEER");
 	std::string name = peer ? peer : "";
 
-	if (end && peer)
-		return urma_create_context(urma_get_device_by_name(name.data()), 0);
-	return urma_create_context(device(), end);
+	if (!peer)
+		return urma_create_context(device(), end);
+	return urma_create_context(end % 2 ? urma_get_device_by_name(name.data()) : device(),
+				   end / 2);
 }
 
 bool is_inproc()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
 // Two ends that talk to each other, by the public API alone: what a test needs
-// of a device, whichever it is. URMA_TEST_DEVICE names it, inproc0 by default; the
-// other end is at its second EID, or at the first of the device URMA_TEST_PEER.
+// of a device, whichever it is. URMA_TEST_DEVICE names it, inproc0 by default; ends
+// are at its EIDs in turn, or every other one at those of the device URMA_TEST_PEER.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ constexpr std::uint32_t segment_token = 0xdeadbeef;
 constexpr std::uint8_t canary = 0xc5;
 
 urma_device_t *device();
-/// A new context of end 0 or 1; null as from urma_create_context().
+/// A new context of end 0, 1 or 2; null as from urma_create_context().
 urma_context_t *open_end(unsigned end);
 /// Is it the device of the library's own process?
 bool is_inproc();

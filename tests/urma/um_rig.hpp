@@ -26,7 +26,7 @@ struct UmShape {
 class UmEnd : public Completions
 {
       public:
-	explicit UmEnd(unsigned eid_index, const UmShape &shape = {});
+	explicit UmEnd(unsigned end, const UmShape &shape = {});
 	~UmEnd();
 	UmEnd(const UmEnd &) = delete;
 	UmEnd &operator=(const UmEnd &) = delete;

@@ -11,12 +11,12 @@ namespace urma_test
 
 using std::chrono::milliseconds;
 
-UmEnd::UmEnd(unsigned eid_index, const UmShape &shape) : shape_(shape)
+UmEnd::UmEnd(unsigned end, const UmShape &shape) : shape_(shape)
 {
 	urma_jfc_cfg_t jfc_cfg{};
 	urma_jfr_cfg_t jfr_cfg{};
 
-	ctx = urma_create_context(device(), eid_index);
+	ctx = open_end(end);
 	EXPECT_NE(ctx, nullptr) << std::strerror(errno);
 	jfc_cfg.depth = 4096;
 	jfc = urma_create_jfc(ctx, &jfc_cfg);
@@ -24,7 +24,7 @@ UmEnd::UmEnd(unsigned eid_index, const UmShape &shape) : shape_(shape)
 	jfr_cfg.depth = shape.receives;
 	jfr_cfg.trans_mode = shape.mode;
 	jfr_cfg.max_sge = 4;
-	jfr_cfg.min_rnr_timer = 1;
+	jfr_cfg.min_rnr_timer = 12; // 0.64 ms: shorter ones leave User-Mode Linux no time
 	jfr_cfg.jfc = jfc;
 	jfr_cfg.flag.bs.token_policy = shape.token ? URMA_TOKEN_PLAIN_TEXT : URMA_TOKEN_NONE;
 	jfr_cfg.token_value.token = jetty_token;

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+#include <ub/uboe_mbox.h>
+
 #include "names.hpp"
 
 namespace ubctl
@@ -127,6 +129,10 @@ Json jetty_row(const KernelDevice &d, const Attributes &a)
 		       { "receive_psn", RDMA_NLDEV_ATTR_RES_RQ_PSN },
 		       { "pd", RDMA_NLDEV_ATTR_RES_PDN } });
 	add_driver_fields(row, a);
+	if (row.contains("kind")) { // of those that verbs calls DRIVER
+		row["type"] = row["kind"] == UBOE_JETTY_UM ? "UM" : "RM";
+		row.erase("kind");
+	}
 	rename(row, "tpn", "tp", "0x0");
 	// the device's number of a queue of its own, which no list has
 	rename(row, "jfr", "receive_queue", 0);

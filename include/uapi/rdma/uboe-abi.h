@@ -19,7 +19,9 @@
  * POST_SEND command with wr_count 0 on the QP.
  *
  * What URMA has and verbs has not travels in the same commands, in fields at the
- * end of a request that may be left out, and in two methods of the device.
+ * end of a request that may be left out, and in methods of the device. Jetties
+ * without a connection (RM, UM) and JFSs are queue pairs of type DRIVER, whose
+ * states are RESET, INIT (with the RNR timer and retries, if wanted), RTS and ERR.
  */
 #ifndef UBOE_ABI_H
 #define UBOE_ABI_H
@@ -58,11 +60,15 @@ struct uboe_alloc_ucontext_resp {
 	__u64 caps; /* enum ub_cap */
 };
 
+enum uboe_cq_flags {
+	UBOE_CQ_INLINE = 1 << 0, /* short Sends arrive in the CQE (UBOE_JFC_INLINE) */
+};
+
 struct uboe_create_cq_req {
 	__aligned_u64 ring; /* 64 bytes << shift */
 	__aligned_u64 rec; /* struct uboe_jfc_rec */
 	__u32 shift; /* at least 6, at most 20; not below the cqe asked for */
-	__u32 flags;
+	__u32 flags; /* enum uboe_cq_flags */
 };
 
 struct uboe_create_cq_resp {
@@ -96,6 +102,8 @@ enum uboe_qp_flags {
 	UBOE_QP_NATIVE = 1 << 0,
 	/* What a peer sends must carry @token; native ones only */
 	UBOE_QP_TOKEN = 1 << 1,
+	/* A JFS: no SRQ, no receive queue, one CQ; type DRIVER only */
+	UBOE_QP_SEND_ONLY = 1 << 2,
 };
 
 struct uboe_create_qp_req {
@@ -108,6 +116,10 @@ struct uboe_create_qp_req {
 	/* may be left out; zero unless native */
 	__u32 id; /* wanted number, 2 to 2^16 + 1023; 0: any. EEXIST when in use */
 	__u32 token; /* TokenValue */
+	/* may be left out; zero unless the type is DRIVER */
+	__u32 type; /* UBOE_JETTY_UM or UBOE_JETTY_RM of ub/uboe_mbox.h */
+	__u32 group; /* one of this context that it joins, 0: none. ENOSPC when full */
+	__u8 eid[16]; /* own address, one of the port's GIDs */
 };
 
 struct uboe_create_qp_resp {
@@ -115,11 +127,21 @@ struct uboe_create_qp_resp {
 	__u32 rsvd;
 };
 
+/* A JFR that is a target by itself; what names it completes at @cqn */
+enum uboe_srq_flags {
+	UBOE_SRQ_UM = 1 << 0,
+	UBOE_SRQ_RM = 1 << 1,
+	UBOE_SRQ_TOKEN = 1 << 2, /* what names it must carry @token */
+};
+
 struct uboe_create_srq_req {
 	struct uboe_rq_req rq;
-	__u64 flags;
+	__u64 flags; /* enum uboe_srq_flags */
 	/* may be left out */
 	__u32 id; /* wanted number, from 1 to 2^18 - 1; 0: any. EEXIST when in use */
+	__u32 token; /* zero without UBOE_SRQ_TOKEN */
+	/* may be left out; zero unless it is a target */
+	__u32 cqn; /* number of a CQ of this context, which it keeps busy */
 	__u32 rsvd;
 };
 
@@ -145,14 +167,53 @@ struct uboe_reg_mr_req {
 	__aligned_u64 va; /* address of the first byte for SGEs and peers, whatever hca_va says */
 };
 
+/* A jetty group */
+struct uboe_group_req {
+	__u32 id; /* wanted number, from 1 to 2^16; 0: any. EEXIST when in use */
+	__u32 token; /* zero without UBOE_JGRP_TOKEN */
+	__u8 policy; /* enum uboe_jgrp_policy of ub/uboe_mbox.h */
+	__u8 flags; /* UBOE_JGRP_TOKEN */
+	__u8 rsvd[6];
+};
+
+/* The way from one of the port's addresses to a peer, IPv6 or v4-mapped */
+struct uboe_target_req {
+	__u8 laddr[16];
+	__u8 raddr[16];
+	__u32 type; /* UBOE_JETTY_UM or UBOE_JETTY_RM */
+	__u32 rsvd;
+};
+
 /*
  * Methods of UVERBS_OBJECT_DEVICE. A TokenID belongs to the context that reserved it
  * and serves one segment at a time: EEXIST while it has one, EBUSY when such a one is
- * freed, ENOENT for a number that the context has not.
+ * freed, ENOENT for a number that the context has not. A group ends with its context,
+ * too; EBUSY while it has members. TARGET_OPEN tells whether there is a way, and for
+ * RM which channel the SQEs have to name (UBOE_SQE_TP_ID); it lasts as long as the
+ * context at least. EADDRNOTAVAIL: an address is not ours, or none of a peer;
+ * ENETUNREACH: no route; ENOSPC: no more channels.
  */
 enum uboe_device_methods {
 	UBOE_METHOD_TOKEN_ID_ALLOC = 1U << UVERBS_ID_NS_SHIFT,
 	UBOE_METHOD_TOKEN_ID_FREE,
+	UBOE_METHOD_GROUP_ALLOC,
+	UBOE_METHOD_GROUP_FREE,
+	UBOE_METHOD_TARGET_OPEN,
+};
+
+enum uboe_group_alloc_attrs {
+	UBOE_ATTR_GROUP_ALLOC_PD = 1U << UVERBS_ID_NS_SHIFT, /* handle: of all members */
+	UBOE_ATTR_GROUP_ALLOC_REQ, /* in: struct uboe_group_req */
+	UBOE_ATTR_GROUP_ALLOC_RESP, /* out: __u32, its number */
+};
+
+enum uboe_group_free_attrs {
+	UBOE_ATTR_GROUP_FREE_ID = 1U << UVERBS_ID_NS_SHIFT, /* in: __u32 */
+};
+
+enum uboe_target_open_attrs {
+	UBOE_ATTR_TARGET_OPEN_REQ = 1U << UVERBS_ID_NS_SHIFT, /* in: struct uboe_target_req */
+	UBOE_ATTR_TARGET_OPEN_RESP, /* out: __u32, the channel; UM: 0 */
 };
 
 enum uboe_token_id_alloc_attrs {
