@@ -106,7 +106,7 @@ int ubp_jfr_destroy(struct ubp_dev *dev, u32 id)
 		ubp_lock(&jfr->target_lock); /* whoever found it before is through then */
 		jfr->gone = true;
 		ubp_unlock(&jfr->target_lock);
-		ubp_share_forget(dev, NULL, jfr);
+		ubp_share_forget(dev, jfr);
 		jfr->jfc->users--;
 	}
 	dev->ops->free_later(dev, jfr);

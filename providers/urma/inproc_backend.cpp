@@ -443,7 +443,7 @@ private:
 		ctx.rx_jfcn = spec.receive_jfc;
 		ctx.jfrn = spec.jfr;
 		ctx.sl = spec.priority;
-		if (spec.mode != UBOE_JETTY_UM)
+		if (spec.mode == UBOE_JETTY_RC || spec.mode == UBOE_JETTY_RM)
 			ctx.slice = static_cast<u8>(10 + log2_pow2(settings_.slice_kb));
 		ctx.token = spec.token;
 		ctx.user_data = r.id;
