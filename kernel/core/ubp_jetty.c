@@ -92,8 +92,8 @@ static bool ubp_slice_ok(const struct uboe_jetty_ctx *ctx)
 {
 	if (!ctx->slice)
 		return true;
-	return (ctx->type == UBOE_JETTY_RC || ctx->type == UBOE_JETTY_RM) && ctx->slice >= UBP_SLICE_MIN &&
-	       ctx->slice <= UBP_SLICE_MAX;
+	return (ctx->type == UBOE_JETTY_RC || ctx->type == UBOE_JETTY_RM) &&
+	       ctx->slice >= UBP_SLICE_MIN && ctx->slice <= UBP_SLICE_MAX;
 }
 
 int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx)

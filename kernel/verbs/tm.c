@@ -177,7 +177,7 @@ static int uboe_tm_explain(int err, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "it has children or jetties");
 		break;
 	case -EOPNOTSUPP:
-		NL_SET_ERR_MSG(extack, "a queue comes with its set; only RC jetties are shaped here");
+		NL_SET_ERR_MSG(extack, "a queue comes and goes with its queue set");
 		break;
 	case -EINVAL:
 		NL_SET_ERR_MSG(extack, "promised rate: more than the peak rate");

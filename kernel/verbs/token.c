@@ -103,7 +103,7 @@ static int UVERBS_HANDLER(UBOE_METHOD_TOKEN_ROTATE)(struct uverbs_attr_bundle *a
 	int ret;
 
 	ret = uverbs_copy_from(&token, attrs, UBOE_ATTR_TOKEN_ROTATE_TOKEN) ?:
-	      uverbs_copy_from(&backup, attrs, UBOE_ATTR_TOKEN_ROTATE_BACKUP);
+		      uverbs_copy_from(&backup, attrs, UBOE_ATTR_TOKEN_ROTATE_BACKUP);
 	if (ret)
 		return ret;
 	if (!to_umr(ibmr)->native)

@@ -533,9 +533,9 @@ u64 Endpoint::next_due() const
 {
 	if (!later_.empty() || !wanted_.empty())
 		return 0;
-	const u64 due = std::min({ timers_.empty() ? never : timers_.begin()->first,
-				 jfc_timers_.empty() ? never : jfc_timers_.begin()->first,
-				 jetty_timers_.empty() ? never : jetty_timers_.begin()->first });
+	const u64 due = std::min({timers_.empty() ? never : timers_.begin()->first,
+				  jfc_timers_.empty() ? never : jfc_timers_.begin()->first,
+				  jetty_timers_.empty() ? never : jetty_timers_.begin()->first});
 
 	return starved_.empty() ? due : std::min(due, monotonic_ns() + ns_per_ms);
 }

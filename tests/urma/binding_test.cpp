@@ -679,19 +679,6 @@ TEST(Channel, SolicitedOnly)
 	EXPECT_EQ(poll(&fd, 1, 10000), 1);
 }
 
-TEST(Segments, TokensRotate)
-{
-	Context context(Eid::of("127.0.0.1"));
-	LocalSegment s = LocalSegment::allocate(context, 100);
-	LocalSegment open = LocalSegment::allocate(context, 100, { .token = std::nullopt });
-
-	s.rotate(Token{ 0x80000001 }, true);
-	EXPECT_EQ(s.remote().token, Token{ 0x80000001 });
-	s.rotate(Token{ 2 }, false);
-	EXPECT_EQ(s.remote().token, Token{ 2 });
-	EXPECT_THROW(open.rotate(Token{ 1 }, false), Error);
-}
-
 TEST(Channel, ManyQueuesShareIt)
 {
 	Context context(Eid::of("127.0.0.1"));

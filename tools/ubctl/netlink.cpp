@@ -342,9 +342,8 @@ void Netlink::exchange(int type, int flags, const std::vector<std::uint8_t> &hea
 Generic::Generic(const std::string &family) : Netlink(NETLINK_GENERIC, "generic netlink")
 {
 	exchange(GENL_ID_CTRL, NLM_F_ACK, header(CTRL_CMD_GETFAMILY),
-		 Request().text(CTRL_ATTR_FAMILY_NAME, family), [this](const Attributes &a) {
-			 family_ = a.u16(CTRL_ATTR_FAMILY_ID).value_or(0);
-		 });
+		 Request().text(CTRL_ATTR_FAMILY_NAME, family),
+		 [this](const Attributes &a) { family_ = a.u16(CTRL_ATTR_FAMILY_ID).value_or(0); });
 	if (!family_)
 		throw NetlinkError(ENOENT, "no family " + family);
 }

@@ -78,11 +78,10 @@ constexpr Suffix rates[] = { { "", 1 }, { "kbit", 1 }, { "mbit", 1e3 }, { "gbit"
 constexpr Suffix sizes[] = { { "", 1 }, { "k", 1024 }, { "m", 1024 * 1024 } };
 
 const std::vector<Column> columns{
-	{ "DEVICE", "/device" },	 { "NODE", "/node" },	  { "NUMBER", "/number" },
-	{ "PARENT", "/parent" },	 { "VL", "/vl" },	  { "PRIORITY", "/priority" },
-	{ "WEIGHT", "/weight" },	 { "RATE", "/rate_text" },
-	{ "PROMISE", "/promise_text" },	 { "SL:VL", "/sl_vl_text" },
-	{ "SENT", "/sent" },		 { "WAITING", "/waiting" },
+	{ "DEVICE", "/device" },    { "NODE", "/node" },      { "NUMBER", "/number" },
+	{ "PARENT", "/parent" },    { "VL", "/vl" },	      { "PRIORITY", "/priority" },
+	{ "WEIGHT", "/weight" },    { "RATE", "/rate_text" }, { "PROMISE", "/promise_text" },
+	{ "SL:VL", "/sl_vl_text" }, { "SENT", "/sent" },      { "WAITING", "/waiting" },
 };
 
 const Level *level_of(std::uint32_t number)
@@ -185,8 +184,9 @@ void add_value(TmWish &w, TmVerb verb, const std::string &word)
 				       [&name](const Key &k) { return name == k.name; });
 
 	if (eq == word.npos || key == std::end(keys))
-		refuse(word, "KEY=VALUE with rate, burst, promise, promise-burst, priority, weight, "
-			     "sl-vl, group, function or vl");
+		refuse(word,
+		       "KEY=VALUE with rate, burst, promise, promise-burst, priority, weight, "
+		       "sl-vl, group, function or vl");
 	if (!(key->levels & 1u << w.level))
 		refuse(word, "a " + std::string(l.name) + " has no " + name);
 	if (verb == TmVerb::set && !key->may_change)
@@ -229,7 +229,8 @@ TmWish parse_tm(TmVerb verb, const Words &words)
 				     [&words](const Level &x) { return words[0] == x.name; });
 
 	if (l == std::end(levels))
-		refuse(words[0], "a node is port, or group, function, queue or jetty and its number");
+		refuse(words[0],
+		       "a node is port, or group, function, queue or jetty and its number");
 	w.level = l->level;
 	if (w.level != UBOE_TML_PORT) {
 		const auto number = words.size() > 1 ? whole(words[1]) : std::nullopt;
@@ -321,8 +322,9 @@ Generic connect()
 		return Generic(UBOE_GENL_NAME);
 	} catch (const NetlinkError &e) {
 		if (e.code() == ENOENT)
-			throw std::runtime_error("the kernel's uboe has no traffic management: it is "
-						 "older than this ubctl, or not loaded");
+			throw std::runtime_error(
+				"the kernel's uboe has no traffic management: it is "
+				"older than this ubctl, or not loaded");
 		throw;
 	}
 }

@@ -50,8 +50,8 @@ class ShapedMessages : public testing::Test
 		o.eid = n.self;
 		o.mtu = 1024;
 		o.sl = sl;
-		auto &q = *(n.jetties[id] =
-				    std::make_unique<ubsim::rc>(n.h, id, n.tx, n.rx, n.r, o));
+		auto &q =
+			*(n.jetties[id] = std::make_unique<ubsim::rc>(n.h, id, n.tx, n.rx, n.r, o));
 		EXPECT_EQ(q.to_state(UBOE_JS_INIT), 0);
 		EXPECT_EQ(q.to_state(UBOE_JS_READY), 0);
 		return sources[id] = { .q = &q,
