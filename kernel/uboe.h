@@ -131,6 +131,7 @@ int uboe_seg_map(struct ubp_dev *dev, struct ubp_seg *seg, u64 pbl); /* verbs/mr
 void uboe_seg_unmap(struct ubp_dev *dev, struct ubp_seg *seg);
 void uboe_jfc_event(struct ubp_jfc *jfc); /* verbs/cq.c */
 void uboe_jfc_timer(struct ubp_dev *dev, u32 id, u64 when);
+void uboe_jetty_timer(struct ubp_jetty *jetty, u64 when); /* verbs/qp.c */
 void uboe_share_wanted(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr); /* verbs/share.c */
 void uboe_event(struct ubp_dev *dev, u32 type, u32 sub, u32 num); /* verbs/event.c */
 

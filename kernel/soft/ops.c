@@ -68,6 +68,7 @@ const struct ubp_ops uboe_soft_ops = {
 	.jfc_timer = uboe_jfc_timer,
 	.event = uboe_event,
 	.share_wanted = uboe_share_wanted,
+	.jetty_timer = uboe_jetty_timer,
 };
 
 u64 uboe_soft_stat(struct uboe_dev *ud, u32 stat)

@@ -128,6 +128,30 @@ static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *i
 	}
 }
 
+/* ops->jetty_timer: softirq context, under the jetty's lock */
+void uboe_jetty_timer(struct ubp_jetty *jetty, u64 when)
+{
+	struct uboe_dev *ud = container_of(ubp_jetty_dev(jetty), struct uboe_dev, core);
+	struct uboe_ref *ref = uboe_ref_get(&ud->qps, ubp_jetty_id(jetty));
+	struct uboe_qp *qp;
+
+	if (!ref)
+		return;
+	qp = ref->obj;
+	hrtimer_start(&qp->shaper, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+	uboe_ref_put(ref);
+}
+
+static enum hrtimer_restart uboe_shaper_fire(struct hrtimer *t)
+{
+	struct uboe_qp *qp = container_of(t, struct uboe_qp, shaper);
+
+	rcu_read_lock();
+	ubp_kick_id(&to_uboe(qp->ib.device)->core, qp->ib.qp_num);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
 /* Own receive queue and jetty, in RESET and in its group */
 int uboe_qp_make(struct uboe_dev *ud, struct uboe_qp *qp)
 {
@@ -207,6 +231,7 @@ static int uboe_qp_teardown(struct uboe_dev *ud, struct uboe_qp *qp)
 	if (qp->ref)
 		uboe_ref_withdraw(&ud->qps, qp->ib.qp_num, qp->ref);
 	qp->ref = NULL;
+	hrtimer_cancel(&qp->shaper); /* nobody starts it any more */
 	uboe_rq_exit(ud, &qp->rq);
 	uboe_ring_put(&qp->sq);
 	uboe_ring_put(&qp->page);
@@ -233,6 +258,8 @@ int uboe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 	if (ret)
 		return ret;
 
+	hrtimer_init(&qp->shaper, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	qp->shaper.function = uboe_shaper_fire;
 	mutex_init(&qp->lock);
 	qp->state = IB_QPS_RESET;
 	qp->attr.path_mtu = uboe_mtu_to_ib(UB_MTU_MIN);

@@ -134,6 +134,7 @@ struct uboe_srq {
  * @jctx: what the jetty is created with
  * @uctx: the context that it belongs to
  * @group: that it joins, 0: none
+ * @shaper: its next turn, when traffic management makes it wait and it has no channel
  * @made, @tp_made, @rct_made: the device knows these
  */
 struct uboe_qp {
@@ -150,6 +151,7 @@ struct uboe_qp {
 	struct uboe_rq rq;
 	struct uboe_ucontext *uctx;
 	u32 group;
+	struct hrtimer shaper;
 	bool made;
 	bool tp_made;
 	bool rct_made;

@@ -459,7 +459,7 @@ private:
 					  UBOE_JM_RNR_TIMER | UBOE_JM_RNR_RETRY);
 		if (!err)
 			err = join(spec.group, r.id);
-		if (!err && settings_.jetty_mbps && spec.mode == UBOE_JETTY_RC)
+		if (!err && settings_.jetty_mbps && spec.mode != UBOE_JETTY_RAW)
 			err = limit(r.id);
 		if (err)
 			unmake(r.id);

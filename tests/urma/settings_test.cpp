@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "rig.hpp"
+#include "um_rig.hpp"
 
 using namespace urma_test;
 
@@ -67,6 +67,31 @@ TEST(Settings, JettyRate)
 	p.a.expect(1);
 	EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(40));
 	EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), 512 << 10), 0);
+}
+
+/* The same of messages: 8 times 64 KiB; unreliable ones have no answers to wait for */
+TEST(Settings, JettyRateOfMessages)
+{
+	const Setting rate("URMA_INPROC_JETTY_MBPS", "100");
+
+	for (const urma_transport_mode_t mode : { URMA_TM_RM, URMA_TM_UM }) {
+		const std::size_t size = mode == URMA_TM_RM ? 64 << 10 : 1024;
+		const unsigned n = (512 << 10) / size;
+		UmEnd a(0, { .mode = mode, .room = 1 << 20, .depth = 512 });
+		UmEnd b(1, { .mode = mode, .room = 1 << 20, .receives = 512 });
+		urma_target_jetty_t *to = a.aim(b);
+
+		a.memory->fill(9);
+		for (unsigned i = 0; i < n; ++i)
+			b.receive(i, 0, size);
+		const auto start = std::chrono::steady_clock::now();
+		for (unsigned i = 0; i < n; ++i)
+			a.send(to, size);
+		for (unsigned i = 0; i < n; ++i)
+			b.expect(i);
+		EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(40));
+		EXPECT_EQ(std::memcmp(a.memory->data(), b.memory->data(), size), 0);
+	}
 }
 
 // ---- lock buffers: 2 to 1023 are numbers that programs ask for ----

@@ -26,6 +26,12 @@ Request request_for(const KernelDevice &device)
 	return Request().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device.index);
 }
 
+/// The same for objects: without details the kernel leaves out jetties that are not RC.
+Request objects_of(const KernelDevice &device)
+{
+	return request_for(device).bytes(RDMA_NLDEV_ATTR_DRIVER_DETAILS, { 1 });
+}
+
 /// The entries of @p table that have both @p name and @p value, all of them attributes.
 Nldev::Counters named_numbers(const Attributes &a, int table, int name, int value)
 {
@@ -143,7 +149,7 @@ std::map<std::string, std::uint64_t> Nldev::object_counts(const KernelDevice &de
 	std::map<std::string, std::uint64_t> counts;
 
 	while_there(device, [&] {
-		netlink_.get(RDMA_NLDEV_CMD_RES_GET, request_for(device),
+		netlink_.get(RDMA_NLDEV_CMD_RES_GET, objects_of(device),
 			     [&counts](const Attributes &a) {
 				     for (const auto &[name, n] :
 					  named_numbers(a, RDMA_NLDEV_ATTR_RES_SUMMARY,
@@ -159,7 +165,7 @@ void Nldev::objects(const KernelDevice &device, rdma_nldev_command command, int 
 		    const Netlink::Handler &handler)
 {
 	while_there(device, [&] {
-		netlink_.dump(command, request_for(device), [&](const Attributes &a) {
+		netlink_.dump(command, objects_of(device), [&](const Attributes &a) {
 			for (const nlattr *child : a.children(table))
 				handler(Attributes(child));
 		});
