@@ -106,7 +106,7 @@ urma_status_t uboe_rotate_token(urma_target_seg_t *seg, urma_token_t token, bool
  * message have UBOE_CR_MORE in flag.value, and nothing comes between them. A message that
  * fails on its way completes all receives that it had taken with the error.
  *
- * Return: the JFR, or NULL with errno: EINVAL, EOPNOTSUPP where the device cannot.
+ * Return: the JFR, or NULL with errno: EINVAL, or those of urma_create_jfr().
  */
 urma_jfr_t *uboe_create_jfr(urma_context_t *ctx, urma_jfr_cfg_t *jfr_cfg, uint32_t buffer);
 

@@ -69,7 +69,7 @@ static int uboe_qp_check_req(const struct uboe_create_qp_req *req,
 {
 	if (req->flags & ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN | UBOE_QP_SEND_ONLY))
 		return -EOPNOTSUPP;
-	if (memchr_inv(req->rsvd, 0, sizeof(req->rsvd)))
+	if (memchr_inv(req->rsvd, 0, sizeof(req->rsvd)) || req->rq.buf_shift)
 		return -EINVAL;
 	if (!(req->flags & UBOE_QP_NATIVE) && (req->flags || req->id || req->token))
 		return -EINVAL;

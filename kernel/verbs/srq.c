@@ -56,6 +56,7 @@ int uboe_rq_init(struct uboe_dev *ud, struct uboe_ucontext *uctx, struct uboe_rq
 
 	rq->ctx.shift = req->shift;
 	rq->ctx.sge_shift = req->sge_shift;
+	rq->ctx.buf_shift = req->buf_shift;
 	rq->ctx.pd = cpu_to_le32(pd);
 	rq->ctx.base = cpu_to_le64(rq->ring.bus);
 	rq->ctx.idx = cpu_to_le64(rq->idx.bus);

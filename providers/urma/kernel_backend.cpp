@@ -135,8 +135,6 @@ public:
 		Owned q = new_object({(std::size_t{UBOE_SGE_SIZE} << spec.sge_shift) * spec.depth,
 				      sizeof(u32) * std::size_t{spec.depth}, sizeof(uboe_jfr_rec)});
 
-		if (spec.buf_shift)
-			return EOPNOTSUPP;
 		if (!q)
 			return ENOMEM;
 		cmd.user_handle = q->key;
@@ -148,6 +146,7 @@ public:
 		req.rq.rec = bus(q->blocks[2]);
 		req.rq.shift = static_cast<u8>(log2_pow2(spec.depth));
 		req.rq.sge_shift = static_cast<u8>(spec.sge_shift);
+		req.rq.buf_shift = spec.buf_shift;
 		req.id = spec.id;
 		if (spec.mode != UBOE_JETTY_RC) { // a target by itself
 			req.flags = (spec.mode == UBOE_JETTY_UM ? UBOE_SRQ_UM : UBOE_SRQ_RM) |

@@ -94,7 +94,9 @@ struct uboe_rq_req {
 	__aligned_u64 rec; /* struct uboe_jfr_rec */
 	__u8 shift; /* 6..15 */
 	__u8 sge_shift; /* 0..2 */
-	__u8 rsvd[6];
+	/* 0; of an SRQ 11 or 12: buffers of this size, up to four a message (uboe_jfr_ctx) */
+	__u8 buf_shift;
+	__u8 rsvd[5];
 };
 
 enum uboe_qp_flags {
