@@ -29,10 +29,11 @@ struct uboe_wanted {
 
 /**
  * struct uboe_shares - channels that RM jetties share, one for each pair of addresses
- * @lock: guards @open, @channels and @unheld; outside uboe_dev.ctl_lock
+ * @lock: guards @open, @channels, @unheld and @reclaimed; outside uboe_dev.ctl_lock
  * @open: channels may be made
  * @channels: number -> struct uboe_share
  * @unheld: those that no context has asked for
+ * @reclaimed: when room was last made for peers, jiffies
  * @wanted_lock: guards @nwanted and @wanted; softirq
  * @work: makes the channels of @wanted
  */
@@ -42,6 +43,7 @@ struct uboe_shares {
 	struct xarray channels;
 	u32 next;
 	u32 unheld;
+	unsigned long reclaimed;
 	spinlock_t wanted_lock; /* see above */
 	u32 nwanted;
 	struct uboe_wanted wanted[UBOE_MAX_WANTED];

@@ -520,7 +520,9 @@ static void ubp_ini_speed_up(struct ubp_tp *tp)
 	ini->rd_grow = 0;
 }
 
-static void ubp_ini_rnr(struct ubp_tp *tp, u32 msn, u8 timer)
+/* The responder cannot now. An RNR of a Read is of its RC table, which has room again when
+ * this end asks for less (decision 0028); all others count as tries. */
+static void ubp_ini_rnr(struct ubp_tp *tp, u32 msn, u8 rspst, u8 timer)
 {
 	struct ubp_jetty *j = tp->jetty;
 	struct ubp_ini *ini = j->ini;
@@ -531,7 +533,7 @@ static void ubp_ini_rnr(struct ubp_tp *tp, u32 msn, u8 timer)
 		return; /* an old refusal; that message has been sent anew since */
 	ubp_stat(tp->dev, UBP_S_RNR_RECEIVED);
 	ubp_ini_rewind(tp, index, ubp_ini_seg(ini, m, msn), msn);
-	if (ubp_msg_is_rd(m)) {
+	if (rspst == UB_RSPST_RNR && ubp_msg_is_rd(m)) {
 		ubp_ini_slow_down(tp, asked);
 	} else if (j->rnr_retry != 7 && m->rnr_tries++ >= j->rnr_retry) {
 		ubp_ini_stop(j, m, UBOE_CQE_RNR_EXC, 0);
@@ -577,7 +579,7 @@ void ubp_ta_answer(struct ubp_tp *tp, u32 exec_msn, u8 rspst, u8 info)
 	if (j->state != UBOE_JS_READY)
 		return;
 	if (rspst == UB_RSPST_RNR || rspst == UB_RSPST_FAULT)
-		ubp_ini_rnr(tp, exec_msn, info);
+		ubp_ini_rnr(tp, exec_msn, rspst, info);
 	else if (rspst == UB_RSPST_ERROR)
 		ubp_ini_refused(tp, exec_msn, info);
 }

@@ -149,8 +149,6 @@ static u32 ubp_jfr_posted(const struct ubp_jfr *jfr)
 {
 	u16 n = (u16)(le32_to_cpu(smp_load_acquire(&jfr->rec->pi)) - jfr->ci);
 
-	if (jfr->dead)
-		return 0;
 	return jfr->nback + (n > jfr->mask + 1 ? 0 : n);
 }
 

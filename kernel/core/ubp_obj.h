@@ -90,8 +90,9 @@ struct ubp_rqe {
 
 /**
  * struct ubp_jfr - receive queue
- * @lock: guards @ci, @limit, @dead, @nback, @back and the index ring; inner lock
- * @dead: from before a reset: gives no receive any more
+ * @lock: guards @ci, @limit, @nback, @back and the index ring; inner lock
+ * @dead: from before a reset: what arrives gets no receive any more. Set for good, under
+ *	@target_lock
  * @users: jetties that receive from it
  * @jfc, @token, @user: of messages that name it as their target, see @flags
  * @target_lock: of such a message what a jetty's lock is of others: held from taking

@@ -15,6 +15,7 @@
 #include <linux/percpu.h>
 #include <linux/prefetch.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -54,6 +55,7 @@ typedef refcount_t ubp_ref_t;
 #define ubp_ref_put(r) refcount_dec_and_test(r)
 #define ubp_ref_read(r) refcount_read(r)
 #define ubp_relax() cpu_relax()
+#define ubp_yield() cond_resched() /* process context, no lock held */
 
 /* Index of the lowest bit that is set; @v is not 0 */
 #define ubp_ctz32(v) ((u32)__ffs(v))

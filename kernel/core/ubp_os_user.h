@@ -210,6 +210,7 @@ static inline unsigned int ubp_ref_read(const ubp_ref_t *r)
 }
 
 #define ubp_relax() ((void)0)
+#define ubp_yield() ((void)0)
 
 /* Index of the lowest bit that is set; @v is not 0 */
 #define ubp_ctz32(v) ((u32)__builtin_ctz(v))

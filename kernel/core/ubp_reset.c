@@ -19,6 +19,13 @@ static void *ubp_table_from(const struct ubp_table *t, u32 *id)
 	return NULL;
 }
 
+/* A table may be full */
+static void ubp_pause(u32 id)
+{
+	if (!(id % 256))
+		ubp_yield();
+}
+
 static void ubp_reset_jetty(struct ubp_jetty *j)
 {
 	bool was_good;
@@ -49,6 +56,7 @@ static void ubp_reset_jetties(struct ubp_dev *dev)
 		ubp_read_end();
 		if (!j)
 			return;
+		ubp_yield(); /* it may have had much to flush */
 	}
 }
 
@@ -59,12 +67,15 @@ static void ubp_reset_targets(struct ubp_dev *dev)
 	struct ubp_seg *seg;
 	u32 id;
 
-	for (id = 0; (seg = (struct ubp_seg *)ubp_table_from(&dev->seg, &id)); id++)
+	for (id = 0; (seg = (struct ubp_seg *)ubp_table_from(&dev->seg, &id)); id++) {
 		WRITE_ONCE(seg->dead, true);
+		ubp_pause(id);
+	}
 	for (id = 0; (jfr = (struct ubp_jfr *)ubp_table_from(&dev->jfr, &id)); id++) {
-		ubp_lock(&jfr->lock);
+		ubp_lock(&jfr->target_lock); /* whoever is inside is through then */
 		WRITE_ONCE(jfr->dead, true);
-		ubp_unlock(&jfr->lock);
+		ubp_unlock(&jfr->target_lock);
+		ubp_pause(id);
 	}
 }
 

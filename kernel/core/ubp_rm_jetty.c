@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* RM jetties: from the ring to the channels, completions, flush. */
+#include "ubp_part.h"
 #include "ubp_rm.h"
 #include "ubp_tm.h"
 
 #define UBP_RM_INSTALMENT 8192u /* bytes; what others of the tree wait for at most */
+#define UBP_RM_PARTS 256u /* instalments of one turn: softirqs are off meanwhile */
 
 int ubp_rm_create(struct ubp_jetty *j)
 {
@@ -99,11 +101,15 @@ static struct ubp_rmsg *ubp_rm_take(struct ubp_jetty *j)
 static u64 ubp_rm_bytes(const struct ubp_tp *tp, const struct ubp_msg *w)
 {
 	u32 each = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_ICRC_LEN, mtu = READ_ONCE(tp->mtu);
+	u32 npi = READ_ONCE(tp->dev->npi);
 	bool carries = w->s.kind == UBP_K_WRITE || w->s.kind == UBP_K_SEND;
 	struct ubp_txd d = { 0 };
 	struct ubp_ta h;
 	u32 n;
 
+	each += ubp_part_len(npi);
+	if (w->s.kind == UBP_K_WRITE && mtu)
+		mtu = min_t(u32, mtu, 1u << w->slice); /* a packet ends where its slice ends */
 	if (!carries) {
 		d.flags = UBP_TXF_LAST;
 		ubp_msg_headers(tp, w, &d, 0, &h);
@@ -129,6 +135,7 @@ static bool ubp_rm_pay(struct ubp_jetty *j, const struct ubp_rmsg *m)
 {
 	struct ubp_rm *rm = j->rm;
 	const struct ubp_tp *tp;
+	u32 left = UBP_RM_PARTS;
 	u64 now;
 
 	if (likely(!j->tm) || m->w.s.kind == UBP_K_NOP)
@@ -143,11 +150,21 @@ static bool ubp_rm_pay(struct ubp_jetty *j, const struct ubp_rmsg *m)
 	while (rm->owed) {
 		u32 part = (u32)min_t(u64, rm->owed, UBP_RM_INSTALMENT);
 
+		if (!left--) {
+			j->dev->ops->engine_later(j); /* others have their turn between */
+			return false;
+		}
 		if (!ubp_tm_ask(j->tm, part, now))
 			return false;
 		rm->owed -= part;
 	}
 	return true;
+}
+
+/* Has a message been paid for in part? */
+static bool ubp_rm_pays(const struct ubp_rm *rm)
+{
+	return rm->pending && rm->owed && rm->owed != UBP_RM_UNASKED;
 }
 
 /* The next message that may go to its channel */
@@ -292,7 +309,7 @@ void ubp_rm_pump(struct ubp_jetty *j)
 	rm->pumping = false;
 	/* the lock was given up: it may have come or gone meanwhile */
 	if (unlikely(j->tm))
-		ubp_tm_turn_end(j, !budget, j->dev->ops->now(j->dev));
+		ubp_tm_turn_end(j, !budget || ubp_rm_pays(rm), j->dev->ops->now(j->dev));
 	if (!j->dead && j->state == UBOE_JS_ERROR)
 		ubp_rm_flush(j); /* what was fetched while it failed */
 }

@@ -95,8 +95,10 @@ static bool ubp_rsp_no_receive(struct ubp_tp *tp)
 static bool ubp_rsp_take(struct ubp_tp *tp)
 {
 	struct ubp_rsp *r = &tp->rsp;
-	enum ubp_take got = r->jfr ? ubp_jfr_take(r->jfr, &r->rqe) : UBP_TAKE_NONE;
+	enum ubp_take got = UBP_TAKE_NONE;
 
+	if (r->jfr && likely(!READ_ONCE(r->jfr->dead)))
+		got = ubp_jfr_take(r->jfr, &r->rqe);
 	if (got == UBP_TAKE_NONE)
 		return ubp_rsp_no_receive(tp);
 	r->have_rqe = true;

@@ -56,8 +56,10 @@ static ubp_lock_t *ubp_target_lock(const struct ubp_target *t)
 
 static bool ubp_target_receives(const struct ubp_target *t)
 {
+	if (READ_ONCE(t->jfr->dead))
+		return false;
 	if (!t->jetty)
-		return !t->jfr->gone && !READ_ONCE(t->jfr->dead);
+		return !t->jfr->gone;
 	return !t->jetty->dead && t->jetty->state == UBOE_JS_READY;
 }
 

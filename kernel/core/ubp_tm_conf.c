@@ -204,7 +204,7 @@ static int ubp_tm_bind(struct ubp_dev *dev, struct ubp_tm_flow *f, u32 jetty,
 
 	if (!j)
 		return -ENOENT;
-	if (j->type != UBOE_JETTY_RC && !dev->ops->jetty_timer)
+	if (j->type == UBOE_JETTY_RAW || (j->type != UBOE_JETTY_RC && !dev->ops->jetty_timer))
 		return -EOPNOTSUPP;
 	f->home = j;
 	if (le32_to_cpu(ctx->parent) != UBOE_TM_NO_PARENT) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What an administrator asks of the device as a whole: files of /sys/class/infiniband/NAME */
+#include <linux/capability.h>
 #include <linux/sysfs.h>
 #include "verbs.h"
 
@@ -25,6 +26,8 @@ static ssize_t partition_store(struct device *device, struct device_attribute *a
 	u32 npi;
 	int ret;
 
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
 	ret = kstrtou32(buf, 0, &npi);
 	if (ret)
 		return ret;
@@ -42,6 +45,8 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attr,
 	bool yes;
 	int ret;
 
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
 	ret = kstrtobool(buf, &yes);
 	if (ret || !yes)
 		return -EINVAL;

@@ -15,6 +15,9 @@
 
 /* That peers alone have asked for: forged addresses cost no more than 70 MiB */
 #define UBOE_MAX_UNHELD 1024u
+/* Of one context; the device has four times as many */
+#define UBOE_MAX_HELD 1024u
+#define UBOE_RECLAIM_EVERY (HZ / 10)
 #define UBOE_SHARE_WINDOW 256u
 
 /* One channel: @holders: contexts that have asked for it */
@@ -122,6 +125,7 @@ static int uboe_share_hold(struct uboe_ucontext *uctx, u32 tpn)
 	ret = xa_insert(&uctx->shares, tpn, xa_mk_value(0), GFP_KERNEL_ACCOUNT);
 	if (ret)
 		return ret == -EBUSY ? 0 : ret; /* busy: it has it */
+	uctx->nshares++;
 	s->unheld -= !share->holders++;
 	return 0;
 }
@@ -136,9 +140,14 @@ static int uboe_share_get(struct uboe_dev *ud, struct uboe_ucontext *uctx, const
 	if (!uboe_gid_is_ours(ud, laddr) || !ubp_addr_is_unicast(raddr))
 		return -EADDRNOTAVAIL;
 	*tpn = ubp_share_find(&ud->core, laddr, raddr);
+	if (uctx && uctx->nshares >= UBOE_MAX_HELD && !(*tpn && xa_load(&uctx->shares, *tpn)))
+		return -ENOSPC;
 	if (!*tpn) {
-		if (!uctx && s->unheld >= UBOE_MAX_UNHELD)
+		if (!uctx && s->unheld >= UBOE_MAX_UNHELD &&
+		    time_after(jiffies, s->reclaimed + UBOE_RECLAIM_EVERY)) {
+			s->reclaimed = jiffies; /* a look at each channel: not for each packet */
 			uboe_shares_reclaim(ud);
+		}
 		if (!uctx && s->unheld >= UBOE_MAX_UNHELD)
 			return -ENOSPC;
 		ret = uboe_share_make(ud, laddr, raddr, tpn);
@@ -199,6 +208,7 @@ void uboe_shares_init(struct uboe_dev *ud)
 	struct uboe_shares *s = &ud->share;
 
 	mutex_init(&s->lock);
+	s->reclaimed = jiffies - UBOE_RECLAIM_EVERY - 1;
 	xa_init_flags(&s->channels, XA_FLAGS_ALLOC1);
 	spin_lock_init(&s->wanted_lock);
 	INIT_WORK(&s->work, uboe_shares_work);

@@ -104,34 +104,27 @@ static void uboe_srq_teardown(struct uboe_dev *ud, struct uboe_srq *srq)
 	srq->cq = NULL;
 }
 
-/* Keeps a CQ of the same context, as ib_core does where it knows of one */
-static int uboe_srq_hold_cq(struct uboe_dev *ud, struct uboe_srq *srq, struct uboe_ucontext *uctx,
-			    u32 cqn)
+/*
+ * A CQ of the same context, by its number, with a reference: its destruction waits for
+ * that. It is to be held until the device knows a JFR that completes there, for then
+ * the device does not let the CQ go; a use count that ib_core has read before does.
+ */
+static struct uboe_ref *uboe_srq_find_cq(struct uboe_dev *ud, struct uboe_ucontext *uctx, u32 cqn)
 {
 	struct uboe_ref *ref = uboe_ref_get(&ud->cqs, cqn);
-	struct uboe_cq *cq;
+	struct uboe_cq *cq = ref ? ref->obj : NULL;
 
-	if (!ref)
-		return -EINVAL;
-	cq = ref->obj;
-	if (cq->uctx == uctx) {
-		atomic_inc(&cq->ib.usecnt);
-		srq->cq = cq;
-	}
+	if (!ref || cq->uctx == uctx)
+		return ref;
 	uboe_ref_put(ref);
-	return srq->cq ? 0 : -EINVAL;
+	return NULL;
 }
 
 /* The JFR is a target by itself */
-static int uboe_srq_target(struct uboe_dev *ud, struct uboe_srq *srq, struct uboe_ucontext *uctx,
-			   const struct uboe_create_srq_req *req)
+static void uboe_srq_target(struct uboe_srq *srq, const struct uboe_create_srq_req *req)
 {
 	struct uboe_jfr_ctx *ctx = &srq->rq.ctx;
-	int ret;
 
-	ret = uboe_srq_hold_cq(ud, srq, uctx, req->cqn);
-	if (ret)
-		return ret;
 	ctx->jfcn = cpu_to_le32(req->cqn);
 	ctx->token = cpu_to_le32(req->token);
 	if (req->flags & UBOE_SRQ_UM)
@@ -140,7 +133,27 @@ static int uboe_srq_target(struct uboe_dev *ud, struct uboe_srq *srq, struct ubo
 		ctx->flags |= UBOE_JFR_RM;
 	if (req->flags & UBOE_SRQ_TOKEN)
 		ctx->flags |= UBOE_JFR_TOKEN;
-	return 0;
+}
+
+static int uboe_srq_make(struct uboe_dev *ud, struct uboe_srq *srq, struct uboe_ucontext *uctx,
+			 const struct uboe_create_srq_req *req)
+{
+	struct uboe_ref *ref;
+	int ret;
+
+	if (!req->flags)
+		return uboe_rq_make(ud, &srq->rq);
+	ref = uboe_srq_find_cq(ud, uctx, req->cqn);
+	if (!ref)
+		return -EINVAL;
+	uboe_srq_target(srq, req);
+	ret = uboe_rq_make(ud, &srq->rq);
+	if (!ret) {
+		srq->cq = ref->obj;
+		atomic_inc(&srq->cq->ib.usecnt);
+	}
+	uboe_ref_put(ref);
+	return ret;
 }
 
 static int uboe_srq_check_req(const struct uboe_create_srq_req *req)
@@ -171,15 +184,13 @@ static int uboe_srq_setup(struct uboe_dev *ud, struct uboe_srq *srq,
 		return ret;
 	ret = uboe_rq_init(ud, uctx, &srq->rq, &req.rq, req.id, attr->attr.max_wr,
 			   attr->attr.max_sge, to_upd(srq->ib.pd)->id);
-	if (!ret && req.flags)
-		ret = uboe_srq_target(ud, srq, uctx, &req);
 	if (ret)
 		return ret;
 	srq->rq.ctx.limit = cpu_to_le32(attr->attr.srq_limit);
 	srq->ref = uboe_ref_new(srq);
 	if (!srq->ref)
 		return -ENOMEM;
-	ret = uboe_rq_make(ud, &srq->rq);
+	ret = uboe_srq_make(ud, srq, uctx, &req);
 	if (ret)
 		return ret;
 	resp.srqn = srq->rq.id;

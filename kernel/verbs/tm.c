@@ -47,6 +47,11 @@ static int uboe_tm_check_map(const struct nlattr *a, struct netlink_ext_ack *ext
 	const u8 *vl = nla_data(a);
 	int i;
 
+	/* the policy's length is the largest */
+	if (nla_len(a) != 16) {
+		NL_SET_ERR_MSG(extack, "map of SL to VL: 16 bytes");
+		return -EINVAL;
+	}
 	for (i = 0; i < 16; i++) {
 		if (vl[i] < 16)
 			continue;

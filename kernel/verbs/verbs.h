@@ -72,6 +72,7 @@ struct uboe_ucontext {
 	struct xarray tokens; /* reserved TokenID -> a value, see token.c */
 	struct xarray groups; /* jetty group -> a value, see group.c */
 	struct xarray shares; /* channel -> a value: it keeps it; under uboe_shares.lock */
+	u32 nshares; /* of them; likewise */
 };
 
 struct uboe_pd {

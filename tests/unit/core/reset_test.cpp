@@ -86,6 +86,11 @@ TEST(FunctionReset, JettiesFailAndFlushWhatTheyHad)
 	ASSERT_TRUE(c);
 	EXPECT_EQ(status(*c), unsigned(UBOE_CQE_FLUSH));
 	p.a.q->retire(late);
+	p.a.r.post(std::array{ p.a.local(0, 64) });
+	p.a.h.kick(p.a.id);
+	c = p.a.rx.poll();
+	ASSERT_TRUE(c) << "receives as well";
+	EXPECT_EQ(status(*c), unsigned(UBOE_CQE_FLUSH));
 	EXPECT_EQ(reset(p.a.h), 0);
 	EXPECT_EQ(events_of(p.a.h), "begin done") << "it had failed before";
 }

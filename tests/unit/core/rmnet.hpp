@@ -59,6 +59,8 @@ class node
 		return q;
 	}
 
+	std::uint16_t mtu = 1024; /* of its channels to come */
+
 	/* The channel to @peer, made when there is none yet */
 	std::uint32_t channel(address peer)
 	{
@@ -69,7 +71,7 @@ class node
 			return tpn;
 		std::memcpy(tp.laddr, self.b.data(), 16);
 		std::memcpy(tp.raddr, peer.b.data(), 16);
-		tp.mtu = 1024;
+		tp.mtu = mtu;
 		tp.retrans = 0xff;
 		tp.timeout_ns = 1;
 		tp.vl = vl;

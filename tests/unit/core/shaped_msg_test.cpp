@@ -27,11 +27,12 @@ class ShapedMessages : public testing::Test
 
 	ubsim::host &a() { return net[0].h; }
 
-	source &rm(std::uint32_t id, std::uint32_t len, std::uint8_t sl = 0)
+	source &rm(std::uint32_t id, std::uint32_t len, std::uint8_t sl = 0, std::uint8_t slice = 0)
 	{
 		ubsim::jetty_options o;
 
 		o.sl = sl;
+		o.slice = slice;
 		return sources[id] = { .q = &net[0].add(id, o),
 				       .wr = { .op = UBOE_SQE_WRITE,
 					       .sges = { net[0].local(0, len) },
@@ -154,6 +155,47 @@ TEST_F(ShapedMessages, OwnLimitOfReliableMessages)
 		run(500 * ms);
 		ASSERT_EQ(a().destroy(UBOE_MBOX_TM, UBOE_TM_TAG(UBOE_TML_JETTY, id)), 0);
 	}
+}
+
+/* Headers of packets that end with their slice, and those of a partition, are paid for */
+TEST(ShapedMessage, SlicesAndPartitions)
+{
+	std::int64_t unpaid[4]; /* what no jetty pays for: acknowledgements */
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct case_of : ShapedMessages {
+			void TestBody() override {}
+			std::int64_t unpaid(bool part, bool sliced)
+			{
+				uboe_entity_ctx c{};
+
+				c.npi = 2;
+				for (unsigned n = 0; n < 2; n++) {
+					net[n].mtu = 4096;
+					if (part)
+						EXPECT_EQ(net[n].h.modify(UBOE_MBOX_ENTITY, 0, c,
+									  UBOE_EM_NPI),
+							  0);
+				}
+				auto &s = rm(100, 8000, 0, sliced ? 10 : 0);
+				EXPECT_EQ(limit(100, 10000), 0);
+				s.left = 1; /* the channel opens */
+				run(100 * ms);
+				EXPECT_EQ(s.done, 1u);
+				const std::uint64_t was = sent(100),
+						    wire = a().stat(UBP_S_TX_BYTES);
+				s.left = 20;
+				run(1000 * ms);
+				EXPECT_EQ(s.done, 21u);
+				EXPECT_EQ(s.bad, 0u);
+				return std::int64_t(a().stat(UBP_S_TX_BYTES) - wire) -
+				       std::int64_t(sent(100) - was);
+			}
+		} c;
+		unpaid[i] = c.unpaid(i & 1, i & 2);
+	}
+	for (unsigned i = 1; i < 4; i++)
+		EXPECT_NEAR(unpaid[i], unpaid[0], 500) << i;
 }
 
 /* A narrow jetty does not hold up others of the same channel */
