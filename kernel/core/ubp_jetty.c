@@ -433,6 +433,9 @@ static bool ubp_kick_or_drive(struct ubp_jetty *j, bool drive)
 	ubp_lock(&j->lock);
 	if (!drive || !j->tp || !j->tp->driven)
 		ubp_stat(j->dev, UBP_S_KICKS);
+	/* into its buffer, also while the engine waits for the peer: the window is for the next */
+	if (unlikely(j->lockbuf) && !j->dead && j->state == UBOE_JS_READY)
+		ubp_dwqe_posted(j);
 	if (j->dead)
 		;
 	else if (j->state == UBOE_JS_ERROR)
