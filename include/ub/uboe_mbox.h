@@ -374,6 +374,10 @@ enum uboe_tm_level {
 	UBOE_TML_JETTY = 6, /* a jetty's own limit, and its place in the tree */
 };
 
+#define UBOE_TM_GROUPS 32u
+#define UBOE_TM_FUNCTIONS 64u
+#define UBOE_TM_QSETS 128u
+
 #define UBOE_TM_TAG(level, number) ((__u32)(level) << 24 | (number))
 #define UBOE_TM_TAG_LEVEL(tag) ((tag) >> 24)
 #define UBOE_TM_TAG_NUMBER(tag) ((tag)&0xffffffu)

@@ -100,21 +100,21 @@ static struct ubp_rmsg *ubp_rm_take(struct ubp_jetty *j)
 /* Bytes of all packets of a message. The peer's answers are not among them */
 static u64 ubp_rm_bytes(const struct ubp_tp *tp, const struct ubp_msg *w)
 {
-	u32 each = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_ICRC_LEN, mtu = READ_ONCE(tp->mtu);
-	u32 npi = READ_ONCE(tp->dev->npi);
+	u32 each = ubp_encap_len(&tp->path) + UB_TPH_LEN + ubp_part_len(READ_ONCE(tp->dev->npi)) +
+		   UB_ICRC_LEN;
+	u32 mtu = READ_ONCE(tp->mtu);
 	bool carries = w->s.kind == UBP_K_WRITE || w->s.kind == UBP_K_SEND;
 	struct ubp_txd d = { 0 };
 	struct ubp_ta h;
 	u32 n;
 
-	each += ubp_part_len(npi);
-	if (w->s.kind == UBP_K_WRITE && mtu)
-		mtu = min_t(u32, mtu, 1u << w->slice); /* a packet ends where its slice ends */
 	if (!carries) {
 		d.flags = UBP_TXF_LAST;
 		ubp_msg_headers(tp, w, &d, 0, &h);
 		return (u64)ubp_msg_segs(w) * (each + ubp_ta_len(&h) + h.pld_len);
 	}
+	if (w->s.kind == UBP_K_WRITE && mtu)
+		mtu = min_t(u32, mtu, 1u << w->slice); /* a packet ends where its slice ends */
 	n = mtu && w->s.len ? (w->s.len + mtu - 1) / mtu : 1;
 	ubp_msg_headers(tp, w, &d, 0, &h);
 	each += ubp_ta_len(&h);

@@ -46,9 +46,9 @@ free:
 }
 
 /*
- * Another TokenValue, with or without a backup. Who reads the
- * pair meanwhile finds what both have in common: the backup is there before the primary
- * changes, see ubp_seg_token_ok().
+ * Another TokenValue, with or without a backup. Who reads the pair meanwhile finds what
+ * both have in common: the backup is there before the primary changes, see
+ * ubp_seg_token_ok().
  */
 int ubp_seg_modify(struct ubp_dev *dev, u32 id, const struct uboe_seg_ctx *ctx, u32 mask)
 {

@@ -20,10 +20,7 @@
 #define UBP_TM_NEVER (~0ull)
 
 #define UBP_TM_PORTS 1u
-#define UBP_TM_GROUPS 32u
-#define UBP_TM_FUNCTIONS 64u
-#define UBP_TM_QSETS 128u
-#define UBP_TM_NODES (UBP_TM_PORTS + UBP_TM_GROUPS + UBP_TM_FUNCTIONS + UBP_TM_QSETS)
+#define UBP_TM_NODES (UBP_TM_PORTS + UBOE_TM_GROUPS + UBOE_TM_FUNCTIONS + UBOE_TM_QSETS)
 #define UBP_TM_FAN 32u /* children of a node at most; fewer at most levels */
 #define UBP_TM_VLS UBP_VLS
 

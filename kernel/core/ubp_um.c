@@ -164,14 +164,16 @@ static bool ubp_um_payload(struct ubp_jetty *j, const struct ubp_sqe *s, u8 *dst
 static bool ubp_um_room(struct ubp_jetty *j, struct ubp_um_way *w, struct ubp_ta *h,
 			struct ubp_utp *u)
 {
-	u32 len = ubp_utp_len(&w->path, READ_ONCE(j->dev->npi), h);
+	u32 len;
 
-	if (unlikely(j->tm) && !ubp_tm_ask(j->tm, len, j->dev->ops->now(j->dev)))
+	if (likely(!j->tm))
+		return ubp_utp_begin(j->dev, &w->path, h, u);
+	len = ubp_utp_len(&w->path, READ_ONCE(j->dev->npi), h);
+	if (!ubp_tm_ask(j->tm, len, j->dev->ops->now(j->dev)))
 		return false;
 	if (ubp_utp_begin(j->dev, &w->path, h, u))
 		return true;
-	if (j->tm)
-		ubp_tm_back(j->tm, len);
+	ubp_tm_back(j->tm, len);
 	return false;
 }
 

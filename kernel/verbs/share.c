@@ -130,25 +130,38 @@ static int uboe_share_hold(struct uboe_ucontext *uctx, u32 tpn)
 	return 0;
 }
 
+/* May one more be made that only a peer asks for? */
+static bool uboe_share_for_peer(struct uboe_dev *ud)
+{
+	struct uboe_shares *s = &ud->share;
+
+	if (s->unheld >= UBOE_MAX_UNHELD &&
+	    time_after(jiffies, s->reclaimed + UBOE_RECLAIM_EVERY)) {
+		s->reclaimed = jiffies; /* a look at each channel: not for each packet */
+		uboe_shares_reclaim(ud);
+	}
+	return s->unheld < UBOE_MAX_UNHELD;
+}
+
+/* May this context keep one more, or does it keep that one? */
+static bool uboe_share_for_context(struct uboe_ucontext *uctx, u32 tpn)
+{
+	return uctx->nshares < UBOE_MAX_HELD || (tpn && xa_load(&uctx->shares, tpn));
+}
+
 /* The channel between two addresses; @uctx: who will use it, NULL: a peer asks */
 static int uboe_share_get(struct uboe_dev *ud, struct uboe_ucontext *uctx, const u8 *laddr,
 			  const u8 *raddr, u32 *tpn)
 {
-	struct uboe_shares *s = &ud->share;
 	int ret = 0;
 
 	if (!uboe_gid_is_ours(ud, laddr) || !ubp_addr_is_unicast(raddr))
 		return -EADDRNOTAVAIL;
 	*tpn = ubp_share_find(&ud->core, laddr, raddr);
-	if (uctx && uctx->nshares >= UBOE_MAX_HELD && !(*tpn && xa_load(&uctx->shares, *tpn)))
+	if (uctx && !uboe_share_for_context(uctx, *tpn))
 		return -ENOSPC;
 	if (!*tpn) {
-		if (!uctx && s->unheld >= UBOE_MAX_UNHELD &&
-		    time_after(jiffies, s->reclaimed + UBOE_RECLAIM_EVERY)) {
-			s->reclaimed = jiffies; /* a look at each channel: not for each packet */
-			uboe_shares_reclaim(ud);
-		}
-		if (!uctx && s->unheld >= UBOE_MAX_UNHELD)
+		if (!uctx && !uboe_share_for_peer(ud))
 			return -ENOSPC;
 		ret = uboe_share_make(ud, laddr, raddr, tpn);
 	}

@@ -33,9 +33,7 @@ u64 data_bytes(const Request &r)
 	if (r.inline_data)
 		for (u32 i = 0; i < r.inline_data->num_sge; ++i)
 			total += r.inline_data->sge[i].len;
-	for (const LocalSge &s : r.local.span())
-		total += s.length;
-	return total;
+	return total + r.local.bytes();
 }
 
 /// Which operator suits which type is for the device to say: one place decides.

@@ -60,7 +60,7 @@ urma_jfs_t *create(Context &c, urma_jfs_cfg_t cfg)
 
 using namespace uboe::urma;
 
-urma_jfs_t *urma_create_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg)
+static urma_jfs_t *create_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg, bool raw)
 {
 	Context *c = Handles<Context>::check(ctx);
 
@@ -68,7 +68,11 @@ urma_jfs_t *urma_create_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg)
 		URMA_FAILED(EINVAL, "%s", c ? "jfs_cfg: null" : "ctx: not a context");
 		return nullptr;
 	}
-	if (!check_send_side(*c, *jfs_cfg))
+	if (raw && jfs_cfg->trans_mode != raw_mode) {
+		URMA_FAILED(EINVAL, "jfs_cfg.trans_mode %d: 0", jfs_cfg->trans_mode);
+		return nullptr;
+	}
+	if (!check_send_side(*c, *jfs_cfg, raw))
 		return nullptr;
 	if (jfs_cfg->trans_mode == URMA_TM_RC) {
 		URMA_FAILED(EINVAL, "jfs_cfg.trans_mode: RC needs a jetty");
@@ -77,21 +81,14 @@ urma_jfs_t *urma_create_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg)
 	return guarded<urma_jfs_t *>(nullptr, [&] { return create(*c, *jfs_cfg); });
 }
 
+urma_jfs_t *urma_create_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg)
+{
+	return create_jfs(ctx, jfs_cfg, false);
+}
+
 urma_jfs_t *uboe_create_raw_jfs(urma_context_t *ctx, urma_jfs_cfg_t *jfs_cfg)
 {
-	Context *c = Handles<Context>::check(ctx);
-
-	if (!c || !jfs_cfg) {
-		URMA_FAILED(EINVAL, "%s", c ? "jfs_cfg: null" : "ctx: not a context");
-		return nullptr;
-	}
-	if (jfs_cfg->trans_mode != raw_mode) {
-		URMA_FAILED(EINVAL, "jfs_cfg.trans_mode %d: 0", jfs_cfg->trans_mode);
-		return nullptr;
-	}
-	if (!check_send_side(*c, *jfs_cfg, true))
-		return nullptr;
-	return guarded<urma_jfs_t *>(nullptr, [&] { return create(*c, *jfs_cfg); });
+	return create_jfs(ctx, jfs_cfg, true);
 }
 
 urma_status_t urma_modify_jfs(urma_jfs_t *jfs, urma_jfs_attr_t *attr)

@@ -5,6 +5,7 @@
 
 #include "extension.hpp"
 #include "objects.hpp"
+#include "post_list.hpp"
 
 namespace uboe::urma {
 
@@ -259,40 +260,14 @@ int append(Sender &j, const urma_jfs_wr_t &from, const char *&why)
 		[](const urma_sge_t &s) { return s.len; });
 }
 
-/// With a lock buffer: what was appended has to leave before the next is. 0 or an errno
-int push(Sender &j)
-{
-	return j.queue.one_by_one() && j.queue.publish() ? j.context.backend->kick(j.memory.id) : 0;
-}
-
 urma_status_t post(Sender &j, urma_jfs_wr_t *wr, urma_jfs_wr_t **bad)
 {
-	urma_status_t status = URMA_SUCCESS;
-	urma_jfs_wr_t *const first = wr;
-	const char *why = "";
-	bool kick;
-	int err = 0;
-	{
-		Hold hold(j.queue.lock());
+	return post_list(j, "jetty", wr, bad, [&j](const urma_jfs_wr_t &w) -> urma_status_t {
+		const char *why = "";
+		const int err = append(j, w, why);
 
-		j.queue.begin();
-		for (; wr; wr = wr->next) {
-			if ((err = append(j, *wr, why))) {
-				*bad = wr;
-				status = URMA_FAILED(err, "opcode 0x%x: %s", wr->opcode,
-						     err == ENOMEM ? "the queue is full" : why);
-				break;
-			}
-			push(j); // when the device is gone, its state tells
-		}
-		kick = j.queue.publish();
-	}
-	err = kick ? j.context.backend->kick(j.memory.id) : 0;
-	if (err || j.context.lost) {
-		*bad = first;
-		status = URMA_FAILED(err ? err : ENODEV, "jetty: the device is gone");
-	}
-	return status;
+		return err ? fail(err, "post", "opcode 0x%x: %s", w.opcode, reason(err, why)) : 0;
+	});
 }
 
 /// A Write or a Read of one piece.

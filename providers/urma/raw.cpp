@@ -5,6 +5,7 @@
 
 #include <uboe/urma_ext.h>
 
+#include "post_list.hpp"
 #include "sges.hpp"
 
 namespace uboe::urma {
@@ -44,30 +45,12 @@ int append(Jfs &s, const uboe_raw_wr_t &from, const char *&why)
 
 urma_status_t post(Jfs &s, uboe_raw_wr_t *wr, uboe_raw_wr_t **bad)
 {
-	urma_status_t status = URMA_SUCCESS;
-	uboe_raw_wr_t *const first = wr;
-	const char *why = "";
-	bool kick;
-	{
-		Hold hold(s.queue.lock());
+	return post_list(s, "jfs", wr, bad, [&s](const uboe_raw_wr_t &w) -> urma_status_t {
+		const char *why = "";
+		const int err = append(s, w, why);
 
-		s.queue.begin();
-		for (; wr; wr = wr->next) {
-			if (const int err = append(s, *wr, why)) {
-				*bad = wr;
-				status = URMA_FAILED(err, "%s",
-						     err == ENOMEM ? "the queue is full" : why);
-				break;
-			}
-		}
-		kick = s.queue.publish();
-	}
-	const int err = kick ? s.context.backend->kick(s.memory.id) : 0;
-	if (err || s.context.lost) {
-		*bad = first;
-		status = URMA_FAILED(err ? err : ENODEV, "jfs: the device is gone");
-	}
-	return status;
+		return err ? fail(err, "post", "%s", reason(err, why)) : 0;
+	});
 }
 
 } // namespace

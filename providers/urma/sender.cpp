@@ -93,8 +93,7 @@ bool check_send_side(const Context &c, const urma_jfs_cfg_t &s, bool raw)
 		URMA_FAILED(EOPNOTSUPP, "jfs_cfg.flag: error_suspend, outorder_comp and "
 					"multi_path are not supported");
 	else
-		return (raw ? s.trans_mode == raw_mode : check_mode(s.trans_mode)) &&
-		       check_order(s);
+		return (raw || check_mode(s.trans_mode)) && check_order(s);
 	return false;
 }
 

@@ -23,6 +23,7 @@ constexpr TransMode to_mode(urma_transport_mode_t mode)
 
 /// False after a message, with errno set.
 bool check_mode(urma_transport_mode_t mode);
+/// @p raw: of a raw queue, which has raw_mode.
 bool check_send_side(const Context &c, const urma_jfs_cfg_t &s, bool raw = false);
 
 /// Fills in what zero and the default stand for; room for @p cfg. False after a

@@ -99,20 +99,7 @@ class Context:
         core = struct.pack("QQQII", start, length, iova, pd, access)
         return self.command(REG_MR, core, driver, 12)
 
-    def method(self, number, attr, value=0):
-        """A method of the device with one attribute of 32 bits; a number comes in self.out"""
-        out = ctypes.create_string_buffer(4)
-        data = value if number == TOKEN_FREE else ctypes.addressof(out)
-        request = struct.pack("HHHHQII", 24 + 16, 0, number, 1, 0, DRIVER_ID, 0)
-        request += struct.pack("HHHHQ", attr, 4, 1, 0, data)
-        buf = ctypes.create_string_buffer(request, len(request))
-        with fault:
-            ret = libc.ioctl(self.fd, ctypes.c_ulong(VERBS_IOCTL), buf)
-            err = ctypes.get_errno()
-        self.out = out.raw
-        return -err if ret < 0 else 0
-
-    def methods(self, number, *attrs):
+    def method(self, number, *attrs):
         """A method of the device; each attribute is an object's handle, bytes for the
         kernel, or None for a number of 32 bits that comes in self.out"""
         out, keep = ctypes.create_string_buffer(4), []
@@ -136,21 +123,21 @@ class Context:
         return -err if ret < 0 else 0
 
     def group(self, pd, number=0, token=0, policy=0, flags=0, rsvd=0):
-        return self.methods(GROUP_ALLOC, pd, struct.pack("IIBBB5x", number, token, policy, flags,
+        return self.method(GROUP_ALLOC, pd, struct.pack("IIBBB5x", number, token, policy, flags,
                                                          rsvd), None)
 
     def free_group(self, number):
-        return self.methods(GROUP_FREE, struct.pack("I", number))
+        return self.method(GROUP_FREE, struct.pack("I", number))
 
     def target(self, peer, kind, mine=EID, rsvd=0):
-        return self.methods(TARGET_OPEN, mine + socket.inet_pton(socket.AF_INET6, peer) +
+        return self.method(TARGET_OPEN, mine + socket.inet_pton(socket.AF_INET6, peer) +
                             struct.pack("II", kind, rsvd), None)
 
     def alloc_token(self):
-        return self.method(TOKEN_ALLOC, 0x1000)
+        return self.method(TOKEN_ALLOC, None)
 
     def free_token(self, number):
-        return self.method(TOKEN_FREE, 0x1000, number)
+        return self.method(TOKEN_FREE, struct.pack("I", number))
 
     def srq(self, pd, number=0, token=0, native=True, flags=0, tail=b""):
         core = struct.pack("QIIII", 0, pd, 10, 1, 0)

@@ -33,9 +33,9 @@ struct Level {
 };
 constexpr Level levels[] = {
 	{ UBOE_TML_PORT, "port", 0, nullptr },
-	{ UBOE_TML_GROUP, "group", 31, nullptr },
-	{ UBOE_TML_FUNCTION, "function", 63, "group" },
-	{ UBOE_TML_QSET, "queue", 127, "function" },
+	{ UBOE_TML_GROUP, "group", UBOE_TM_GROUPS - 1, nullptr },
+	{ UBOE_TML_FUNCTION, "function", UBOE_TM_FUNCTIONS - 1, "group" },
+	{ UBOE_TML_QSET, "queue", UBOE_TM_QSETS - 1, "function" },
 	{ UBOE_TML_JETTY, "jetty", 0xfffff, "function" },
 };
 

@@ -62,16 +62,6 @@ class Rm : public testing::Test
 	network net{ 3 };
 };
 
-bytes pattern(std::size_t n, unsigned seed)
-{
-	bytes b(n);
-	std::mt19937 r(seed);
-
-	for (auto &x : b)
-		x = std::uint8_t(r());
-	return b;
-}
-
 TEST_F(Rm, OneJettySendsToSeveralPeers)
 {
 	net[0].add(100);

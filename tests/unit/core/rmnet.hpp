@@ -229,6 +229,17 @@ class network
 	std::vector<std::unique_ptr<node>> nodes;
 };
 
+/* Bytes to be recognised */
+inline bytes pattern(std::size_t n, unsigned seed)
+{
+	bytes b(n);
+	std::mt19937 r(seed);
+
+	for (auto &x : b)
+		x = std::uint8_t(r());
+	return b;
+}
+
 } /* namespace rig */
 
 #endif

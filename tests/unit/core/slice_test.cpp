@@ -11,16 +11,6 @@ namespace
 
 constexpr unsigned lengths[] = { 0, 1, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 150000 };
 
-bytes pattern(std::size_t n, unsigned seed)
-{
-	bytes b(n);
-	std::mt19937 r(seed);
-
-	for (auto &x : b)
-		x = std::uint8_t(r());
-	return b;
-}
-
 class Slice : public testing::TestWithParam<unsigned>
 {
       protected:

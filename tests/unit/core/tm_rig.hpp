@@ -93,7 +93,7 @@ class tree
 	ubp_tm_node *port() { return ubp_tm_port(h.dev()->tm); }
 	ubp_tm_node *qset(unsigned n)
 	{
-		return h.dev()->tm->node + (UBP_TM_PORTS + UBP_TM_GROUPS + UBP_TM_FUNCTIONS + n);
+		return h.dev()->tm->node + (UBP_TM_PORTS + UBOE_TM_GROUPS + UBOE_TM_FUNCTIONS + n);
 	}
 
 	/* @number: of its queue set, or -1 */
