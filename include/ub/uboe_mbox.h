@@ -69,6 +69,12 @@ enum uboe_jetty_state {
 #define UBOE_JETTY_DWQE 0x40u
 #define UBOE_JETTY_LOCKBUF 0x80u /* RC: DirectWQE only; its SQEs lie in a lock buffer */
 
+/* Who keeps the order of what an RM jetty sends */
+enum uboe_order {
+	UBOE_ORDER_INITIATOR = 0, /* ROI; what the other types have instead has no choice */
+	UBOE_ORDER_TARGET = 1, /* ROT; ROI towards a peer that does not grant it */
+};
+
 /* uboe_jetty_ctx.raw: the driver says what the program may do */
 #define UBOE_RAW_UB 0x1u /* UBoE packets of its own making, in anybody's name */
 
@@ -96,6 +102,7 @@ enum uboe_jetty_state {
  * @mtu: UM: largest message, bytes, power of two 1024..8192; a way that carries
  *	less lowers it
  * @sport: UM and RAW: UDP source port, 0: chosen from the number
+ * @order: enum uboe_order. UBOE_ORDER_TARGET: RM
  *
  * A UM jetty has no channel: it goes from INIT to READY. Each of its SQEs names a
  * target: rmt_eid, UBOE_SQE_RMT_TYPE, UBOE_SQE_RMT_ID and rmt_token. Destroying a
@@ -130,7 +137,9 @@ struct uboe_jetty_ctx {
 	__u8 eid[16];
 	__le16 mtu;
 	__le16 sport;
-	__le32 rsvd[41];
+	__u8 order;
+	__u8 rsvd1[3];
+	__le32 rsvd[40];
 };
 
 /* Which fields a modify command sets: word 0 of the mask that follows the context */

@@ -112,6 +112,7 @@ enum ub_rspinfo {
 #define UB_BTAH_ODR 0x70
 #define UB_BTAH_ODR_TCO 0x40
 #define UB_BTAH_ODR_SHIFT 4
+#define UB_ODR_TEO 3u /* of the field: enum ub_order */
 #define UB_BTAH_MT_EN 0x08
 #define UB_BTAH_FCE 0x04
 #define UB_BTAH_RETRY 0x02
@@ -120,6 +121,7 @@ enum ub_rspinfo {
 #define UB_BTAH_EXCL 0x400000
 #define UB_BTAH_RC_TYPE 0x300000
 #define UB_BTAH_RC_ID 0x0fffff
+#define UB_RC_TYPE_SC 2u /* INI_RC_Type: INI_RC_ID is a sequence context, else a queue */
 /* ATAH byte 1 */
 #define UB_ATAH_SV 0x08
 #define UB_ATAH_POISON 0x04

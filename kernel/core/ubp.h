@@ -166,6 +166,8 @@ enum ubp_stat {
 	UBP_S_DOORBELLS_REFUSED, /* of jetties that have none */
 	UBP_S_RAW_SENT, /* datagrams of raw queues */
 	UBP_S_RAW_REFUSED, /* UBoE packets of raw queues that may not send them */
+	UBP_S_ROT_GRANTED, /* sequence contexts that peers granted our jetties */
+	UBP_S_ROT_DENIED, /* asked for, and not granted */
 	/* named drop reasons */
 	UBP_S_DROP_FIRST,
 	UBP_D_SHORT = UBP_S_DROP_FIRST, /* too short for its headers */

@@ -96,6 +96,12 @@ static bool ubp_slice_ok(const struct uboe_jetty_ctx *ctx)
 	       ctx->slice >= UBP_SLICE_MIN && ctx->slice <= UBP_SLICE_MAX;
 }
 
+static bool ubp_order_ok(const struct uboe_jetty_ctx *ctx)
+{
+	return ctx->order == UBOE_ORDER_INITIATOR ||
+	       (ctx->order == UBOE_ORDER_TARGET && ctx->type == UBOE_JETTY_RM);
+}
+
 int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx)
 {
 	struct ubp_jetty *j;
@@ -104,7 +110,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	if (ctx->type > UBOE_JETTY_RM || (ctx->type == UBOE_JETTY_RAW && !dev->ops->path_link))
 		return -EOPNOTSUPP;
 	if (ctx->sq_shift > 15 || ctx->state > UBOE_JS_INIT || ctx->sl >= UBP_TM_VLS ||
-	    !ubp_slice_ok(ctx) ||
+	    !ubp_slice_ok(ctx) || !ubp_order_ok(ctx) ||
 	    ctx->flags & ~(UBOE_JETTY_SIG_ALL | UBOE_JETTY_KERNEL | UBOE_JETTY_SHARED_JFR |
 			   UBOE_JETTY_NATIVE | UBOE_JETTY_TOKEN | UBOE_JETTY_SEND_ONLY |
 			   UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF) ||
@@ -123,6 +129,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 	j->sl = ctx->sl;
 	j->raw = ctx->raw;
 	j->slice = ctx->slice ? ctx->slice : UBP_SLICE_MAX;
+	j->target_order = ctx->order == UBOE_ORDER_TARGET;
 	j->state = ctx->state;
 	j->sq_mask = (1u << ctx->sq_shift) - 1;
 	j->token = le32_to_cpu(ctx->token);
@@ -177,6 +184,7 @@ int ubp_jetty_query(struct ubp_dev *dev, u32 id, struct uboe_jetty_ctx *ctx)
 	ctx->access = j->access;
 	ctx->sl = j->sl;
 	ctx->raw = j->raw;
+	ctx->order = j->target_order ? UBOE_ORDER_TARGET : UBOE_ORDER_INITIATOR;
 	ctx->slice = j->type == UBOE_JETTY_RC || j->type == UBOE_JETTY_RM ? j->slice : 0;
 	ctx->max_rd = cpu_to_le16(j->max_rd);
 	ctx->sq_pi = cpu_to_le32(j->fetched);

@@ -142,6 +142,7 @@ struct ubp_jfr {
  * @tm: its part in the traffic management; NULL: its packets are not shaped
  * @ini: initiator state, from RTR on
  * @slice: log2 of the bytes that Writes and Reads are cut into; constant
+ * @target_order: RM in service mode ROT; constant
  * @rct: RC table, @rct_mask + 1 entries, or NULL
  * @rct_mark: entries in use from which peers are slowed down
  */
@@ -154,6 +155,7 @@ struct ubp_jetty {
 	u8 sl;
 	u8 raw; /* UBOE_RAW_* */
 	u8 slice;
+	bool target_order;
 	const u8 *sq;
 	u32 sq_mask;
 	u8 *page;

@@ -12,6 +12,7 @@
 #ifndef UBP_RM_H
 #define UBP_RM_H
 
+#include "ubp_rot.h"
 #include "ubp_ta.h"
 #include "ubp_target.h"
 
@@ -59,6 +60,8 @@ struct ubp_rm_list {
  * struct ubp_rm - send side of an RM jetty; guarded by the jetty's lock
  * @rd: Reads and atomics not completed
  * @ordered: messages of relaxed and strong order not completed
+ * @ordered_tpn: their channel, 0: several
+ * @led: ROT: channel whose peer keeps the order, 0: none
  * @pending: fetched, has to wait for others (Fence, strong order)
  * @owed: of the message fetched last: bytes that the traffic management has not let pass
  *	yet; UBP_RM_UNASKED: not counted yet
@@ -69,6 +72,8 @@ struct ubp_rm {
 	u32 seq;
 	u32 rd;
 	u32 ordered;
+	u32 ordered_tpn;
+	u32 led;
 	bool pumping;
 	bool again;
 	bool starved;
@@ -84,6 +89,8 @@ struct ubp_rm {
  * @m: NULL: nobody waits for it any more
  * @psn: of its last packet
  * @jetty: who asked
+ * @rcid: INI_RC_Type and _ID of the request and its answer
+ * @alloc: it asks for a sequence context. @context: it is in one
  * @sent: all of it; only then may an answer come
  * @broken: ended before its end: there will be no answer
  */
@@ -94,9 +101,12 @@ struct ubp_rreq {
 	u32 got;
 	u32 psn;
 	u32 jetty;
+	u32 rcid;
 	u16 ssn;
 	u8 op; /* of the answer */
 	bool retry;
+	bool alloc;
+	bool context;
 	bool sent;
 	bool broken;
 };
@@ -132,7 +142,7 @@ struct ubp_refused {
  * @later: output goes on from the timer
  * @nrefused: used entries of @refused
  * @answer_at: when a request began to wait, or an answer arrived last
- * @rx_*: the message being received
+ * @rx_*: the message being received. @rx_rcid: as it says, @rx_from: the jetty meant
  * @rx_target: who gave the receive of a half-received Send; a jetty is referenced
  * @rx_held: initiators that were refused for want of a receive, UBP_RM_NOBODY free
  * @cand_*: another incarnation of the peer that asks for this channel
@@ -156,10 +166,12 @@ struct ubp_share {
 
 	struct ubp_target rx_target;
 	u32 rx_rcid;
+	u32 rx_from;
 	u16 rx_ssn;
 	u8 rx_rspst;
 	u8 rx_info;
 	bool rx_retry;
+	bool rx_alloc;
 	u32 nheld;
 	u32 rx_held[UBP_RM_REFUSED];
 
@@ -171,6 +183,7 @@ struct ubp_share {
 
 	struct ubp_rce *rct;
 	u32 rct_mask;
+	struct ubp_rot rot;
 };
 
 #define UBP_RM_NOBODY (~0u)
@@ -218,6 +231,8 @@ void ubp_rm_flush(struct ubp_jetty *j);
 void ubp_rm_discard(struct ubp_jetty *j);
 /* Complete one message; jetty's lock held */
 void ubp_rm_done(struct ubp_rmsg *m, u8 status, u8 sub);
+/* ROT: the peer of this channel keeps the order now, 0: none does; jetty's lock held */
+void ubp_rm_led(struct ubp_jetty *j, u32 tpn);
 /* Nothing refers to it any more; jetty's lock held */
 void ubp_rm_free(struct ubp_rmsg *m);
 

@@ -103,6 +103,7 @@ static void ubp_rm_forget(struct ubp_share *sh)
 
 	if (!m)
 		return;
+	ubp_rot_forget(sh, rq);
 	rq->m = NULL;
 	m->reqs--;
 	ubp_rm_drop(m);
@@ -222,11 +223,14 @@ static void ubp_rm_start(struct ubp_tp *tp, struct ubp_rreq *rq, struct ubp_rmsg
 	rq->jetty = m->j->id;
 	rq->off = m->w.sent;
 	rq->len = m->w.s.op == UBOE_SQE_STORE ? 0 : ubp_msg_seg_len(&m->w, m->w.sent);
+	rq->rcid = rq->jetty & UB_BTAH_RC_ID;
 	rq->ssn = tp->sh->next_ssn;
 	rq->retry = b && b->must_retry;
 	rq->op = m->w.s.kind == UBP_K_READ   ? UB_TA_READ_RSP :
 		 m->w.s.kind == UBP_K_ATOMIC ? UB_TA_ATOMIC_RSP :
 					       UB_TA_TAACK;
+	if (unlikely(m->j->target_order))
+		ubp_rot_start(tp, rq, m->j);
 }
 
 /* May another request begin? Each may be refused, and then needs an entry */
@@ -285,7 +289,10 @@ void ubp_rm_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 		if (sh->req_head == sh->req_tail)
 			sh->answer_at = tp->now;
 		sh->req_tail++;
-		sh->next_ssn++;
+		if (!rq->context)
+			sh->next_ssn++;
+		if (unlikely(m->j->target_order))
+			ubp_rot_sent(tp, rq);
 		m->reqs++;
 		b = rq->retry ? ubp_rm_refused(sh, rq->jetty) : NULL;
 		if (b)
@@ -322,7 +329,8 @@ bool ubp_rm_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 	to |= UBP_PUT(UB_MT_TYPE, (u32)m->w.s.rmt_type);
 	ubp_msg_headers(tp, &m->w, d, to, h);
 	h->retry = rq->retry;
-	h->rcid = rq->jetty & UB_BTAH_RC_ID;
+	h->rcid = rq->rcid;
+	h->alloc = rq->alloc && d->off == rq->off;
 	return true;
 }
 
@@ -337,14 +345,15 @@ bool ubp_rm_payload(struct ubp_tp *tp, const struct ubp_txd *d, u8 *dst, u32 len
 }
 
 /* The request that an answer is for, now the oldest; NULL: nobody waits for this one */
-static struct ubp_rreq *ubp_rm_match(struct ubp_share *sh, u16 ssn)
+static struct ubp_rreq *ubp_rm_match(struct ubp_share *sh, const struct ubp_ta *ta, u16 ssn)
 {
 	u32 i;
 
 	for (i = sh->req_head; i != sh->req_tail; i++) {
 		struct ubp_rreq *rq = ubp_rm_req(sh, i);
 
-		if (rq->ssn == ssn && rq->sent)
+		/* one that grants a sequence context says its number instead */
+		if (rq->sent && rq->rcid == ta->rcid && (ta->sv ? rq->alloc : rq->ssn == ssn))
 			break;
 		/* the peer never saw the end of those whose message was given up */
 		if (!rq->broken && !READ_ONCE(rq->m->dead))
@@ -487,15 +496,13 @@ void ubp_rm_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 	bool good = ta->rspst == UB_RSPST_OK || ta->rspst == UB_RSPST_TA;
 	u32 more = good && ta->op == UB_TA_TAACK ? ta->rspinfo : 0, i;
 	struct ubp_share *sh = tp->sh;
-	u32 rcid = ta->rcid;
 
 	for (i = 0; i <= more; i++) {
-		struct ubp_rreq *rq = ubp_rm_match(sh, (u16)(ta->ssn + i));
+		struct ubp_rreq *rq = ubp_rm_match(sh, ta, (u16)(ta->ssn + i));
 		bool done;
 
 		/* an error takes the place of any answer */
-		if (!rq || (rq->jetty & UB_BTAH_RC_ID) != rcid ||
-		    (ta->op != rq->op && (good || ta->op != UB_TA_TAACK)) ||
+		if (!rq || (ta->op != rq->op && (good || ta->op != UB_TA_TAACK)) ||
 		    (ta->op != UB_TA_TAACK && ta->taid != rq->ssn)) {
 			ubp_stat(tp->dev, UBP_D_TA_RESPONSE);
 			return;
@@ -503,6 +510,8 @@ void ubp_rm_response(struct ubp_tp *tp, const struct ubp_tph *t, const struct ub
 		sh->answer_at = tp->now;
 		/* executed, so all of it has arrived: no packet names it any more */
 		ubp_tp_implied_ack(tp, rq->psn, 0);
+		if (unlikely(rq->alloc))
+			ubp_rot_answer(tp, rq, ta);
 		done = ubp_rm_answer(tp, rq, t, ta);
 		if (!done)
 			return;
@@ -537,6 +546,8 @@ void ubp_rm_submit(struct ubp_dev *dev, u32 tpn, struct ubp_rm_list *list)
 	}
 	ubp_lock(tp->lock);
 	tp->now = dev->ops->now(dev);
+	if (unlikely(list->first->j->target_order))
+		ubp_rot_tell(tp, list->first->j);
 	while ((m = ubp_rm_pop(list))) {
 		struct ubp_refused *b = ubp_rm_refused(tp->sh, m->j->id);
 

@@ -32,12 +32,41 @@ static bool ubp_rm_is_ordered(const struct ubp_rmsg *m)
 	return m->w.s.order != UB_ORDER_NO && m->w.s.kind != UBP_K_NOP;
 }
 
-/* Execution order across all targets is the initiator's business (ROI, Base Spec 7.3) */
+/* Execution order across all targets is the initiator's business (Base Spec 7.3) */
 static bool ubp_rm_may_go(const struct ubp_rm *rm, const struct ubp_rmsg *m)
 {
 	if (m->w.s.fence && rm->rd)
 		return false;
-	return m->w.s.order != UB_ORDER_STRONG || !rm->ordered;
+	if (m->w.s.order != UB_ORDER_STRONG || !rm->ordered)
+		return true;
+	/* ROT: the target keeps it, but for Reads, which would be refused meanwhile */
+	return rm->led && rm->led == m->w.s.tp_id && rm->led == rm->ordered_tpn && !rm->rd;
+}
+
+void ubp_rm_led(struct ubp_jetty *j, u32 tpn)
+{
+	struct ubp_rm *rm = j->rm;
+
+	rm->led = tpn;
+	if (tpn && rm->pending && ubp_rm_may_go(rm, rm->pending))
+		j->dev->ops->engine_later(j);
+}
+
+static void ubp_rm_count(struct ubp_rm *rm, const struct ubp_rmsg *m)
+{
+	rm->rd += ubp_msg_is_rd(&m->w);
+	if (!ubp_rm_is_ordered(m))
+		return;
+	if (!rm->ordered++)
+		rm->ordered_tpn = m->w.s.tp_id;
+	else if (rm->ordered_tpn != m->w.s.tp_id)
+		rm->ordered_tpn = 0;
+}
+
+static void ubp_rm_uncount(struct ubp_rm *rm, const struct ubp_rmsg *m)
+{
+	rm->rd -= ubp_msg_is_rd(&m->w);
+	rm->ordered -= ubp_rm_is_ordered(m);
 }
 
 static void ubp_rm_link(struct ubp_rm *rm, struct ubp_rmsg *m)
@@ -182,8 +211,7 @@ static struct ubp_rmsg *ubp_rm_fetch(struct ubp_jetty *j)
 		rm->pending = m;
 		return NULL;
 	}
-	rm->rd += ubp_msg_is_rd(&m->w);
-	rm->ordered += ubp_rm_is_ordered(m);
+	ubp_rm_count(rm, m);
 	return m;
 }
 
@@ -214,10 +242,8 @@ void ubp_rm_done(struct ubp_rmsg *m, u8 status, u8 sub)
 		return;
 	WRITE_ONCE(m->dead, true);
 	ubp_rm_unlink(rm, m);
-	if (m != rm->pending) {
-		rm->rd -= ubp_msg_is_rd(&m->w);
-		rm->ordered -= ubp_rm_is_ordered(m);
-	}
+	if (m != rm->pending)
+		ubp_rm_uncount(rm, m);
 	if (rm->pending && ubp_rm_may_go(rm, rm->pending))
 		j->dev->ops->engine_later(j);
 	if (status || m->w.s.cqe || j->flags & UBOE_JETTY_SIG_ALL)
@@ -249,8 +275,7 @@ static u32 ubp_rm_collect(struct ubp_jetty *j, struct ubp_rm_list *list, u32 *bu
 			continue;
 		if (list->first && m->w.s.tp_id != tpn) {
 			/* its turn comes in the next list */
-			j->rm->rd -= ubp_msg_is_rd(&m->w);
-			j->rm->ordered -= ubp_rm_is_ordered(m);
+			ubp_rm_uncount(j->rm, m);
 			j->rm->pending = m;
 			break;
 		}

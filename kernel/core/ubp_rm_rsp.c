@@ -10,6 +10,8 @@ static u32 *ubp_rm_held(struct ubp_share *sh, u32 rcid)
 {
 	u32 i;
 
+	if (rcid == UBP_RM_NOBODY)
+		return NULL;
 	for (i = 0; sh->nheld && i < UBP_RM_REFUSED; i++)
 		if (sh->rx_held[i] == rcid)
 			return &sh->rx_held[i];
@@ -92,7 +94,7 @@ static bool ubp_rm_aggregate(struct ubp_tp *tp, const struct ubp_tph *t, const s
 	if (r->rce_tail - r->rce_next < 1)
 		return false;
 	e = ubp_rsp_entry(tp, r->rce_tail - 1);
-	if (e->op != UB_TA_TAACK || e->rspst != UB_RSPST_OK || e->rcid != ta->rcid ||
+	if (e->op != UB_TA_TAACK || e->sv || e->rspst != UB_RSPST_OK || e->rcid != ta->rcid ||
 	    e->rspinfo >= UB_TAACK_MORE_MAX || (u16)(e->ssn + e->rspinfo + 1) != ta->ssn)
 		return false;
 	e->rspinfo++;
@@ -101,12 +103,12 @@ static bool ubp_rm_aggregate(struct ubp_tp *tp, const struct ubp_tph *t, const s
 }
 
 static void ubp_rm_taack(struct ubp_tp *tp, const struct ubp_tph *t, const struct ubp_ta *ta,
-			 u8 rspst, u8 info)
+			 u8 rspst, u8 info, u16 scid)
 {
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_rce *e;
 
-	if (rspst == UB_RSPST_OK && ubp_rm_aggregate(tp, t, ta))
+	if (rspst == UB_RSPST_OK && !scid && ubp_rm_aggregate(tp, t, ta))
 		return;
 	e = ubp_rsp_entry(tp, r->rce_tail++);
 	memset(e, 0, sizeof(*e));
@@ -114,7 +116,8 @@ static void ubp_rm_taack(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 	e->rspst = rspst;
 	e->rspinfo = info;
 	e->rcid = ta->rcid;
-	e->ssn = ta->ssn;
+	e->sv = scid;
+	e->ssn = scid ? scid : ta->ssn;
 	e->psn = t->psn;
 }
 
@@ -132,9 +135,15 @@ static void ubp_rm_begin(struct ubp_tp *tp, const struct ubp_tph *t, const struc
 	r->off = 0;
 	sh->rx_ssn = ta->ssn;
 	sh->rx_rcid = ta->rcid;
+	sh->rx_from = ubp_rot_from(tp, ta->rcid);
 	sh->rx_retry = ta->retry;
-	if (ubp_rm_held(sh, ta->rcid) && !ta->retry)
+	sh->rx_alloc = ta->alloc;
+	if (unlikely(sh->rx_from == UBP_RM_NOBODY))
+		ubp_rm_refuse(tp, UB_RSPST_ERROR, UB_RSPINFO_UNSUPPORTED);
+	else if (ubp_rm_held(sh, sh->rx_from) && !ta->retry)
 		ubp_rm_refuse(tp, UB_RSPST_RNR, 0);
+	else if (ubp_rot_must_wait(tp, ta))
+		ubp_rm_refuse(tp, UB_RSPST_RNR, UBP_RCT_RNR_TIMER);
 }
 
 static bool ubp_rm_names_jetty(u8 op)
@@ -193,23 +202,25 @@ static void ubp_rm_end(struct ubp_tp *tp, const struct ubp_tph *t, const struct 
 	struct ubp_share *sh = tp->sh;
 	struct ubp_rsp *r = &tp->rsp;
 	bool refused = r->discard;
+	u16 scid;
 
 	ubp_rm_abandon(tp);
 	r->in_msg = false;
 	r->discard = false;
 	r->exec_msn = ubp_psn_add(t->msn, 1);
 	if (refused && sh->rx_rspst == UB_RSPST_RNR) {
-		ubp_rm_hold(sh, ta->rcid);
+		ubp_rm_hold(sh, sh->rx_from);
 		ubp_stat(tp->dev, UBP_S_RNR_SENT);
 	} else if (sh->rx_retry) {
-		ubp_rm_release(sh, ta->rcid);
+		ubp_rm_release(sh, sh->rx_from);
 	}
 	if (refused) {
 		if (sh->rx_rspst == UB_RSPST_ERROR)
 			ubp_stat(tp->dev, UBP_S_REMOTE_ERRORS);
-		ubp_rm_taack(tp, t, ta, sh->rx_rspst, sh->rx_info);
+		ubp_rm_taack(tp, t, ta, sh->rx_rspst, sh->rx_info, 0);
 	} else if (ta->op != UB_TA_READ && !ubp_ta_is_atomic(ta->op)) {
-		ubp_rm_taack(tp, t, ta, UB_RSPST_OK, 0);
+		scid = sh->rx_alloc ? ubp_rot_grant(tp, ta->rcid) : 0;
+		ubp_rm_taack(tp, t, ta, UB_RSPST_OK, 0, scid);
 	}
 }
 

@@ -132,7 +132,7 @@ static bool ubp_rsp_recv(struct ubp_tp *tp, const struct ubp_ta *ta, u8 op, u32 
 	struct ubp_rsp *r = &tp->rsp;
 	struct ubp_comp c = {
 		.rmt_eid = tp->sh ? tp->path.raddr : NULL,
-		.rmt_id = ta->rcid,
+		.rmt_id = tp->sh ? tp->sh->rx_from : ta->rcid,
 		.tpn = tp->tpn,
 		.recv = true,
 		.opcode = op,
@@ -497,6 +497,7 @@ void ubp_rsp_headers(struct ubp_tp *tp, struct ubp_txd *d, struct ubp_ta *h)
 	memset(h, 0, sizeof(*h));
 	h->op = e->op;
 	h->ssn = e->ssn;
+	h->sv = e->sv;
 	h->taid = e->taid;
 	h->rcid = e->rcid;
 	h->ofst = e->ofst + d->off / 1024;

@@ -100,6 +100,7 @@ int ubp_share_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx
 	ubp_lock_init(&sh->lock);
 	sh->max_req = UBP_RM_REQ;
 	ubp_share_hold_none(sh);
+	ubp_rot_reset(sh);
 	if (!ubp_share_rct(dev, sh, ctx->vl))
 		goto free;
 	tp = ubp_tp_new(dev, tpn, ctx, le16_to_cpu(ctx->window) ? 0 : UBP_RM_WINDOW);
@@ -167,6 +168,7 @@ void ubp_share_reset(struct ubp_tp *tp)
 
 	ubp_rm_abandon(tp);
 	ubp_share_hold_none(sh);
+	ubp_rot_reset(sh);
 	sh->cand_xid = 0;
 	sh->next_xid = 0;
 	sh->cand_left = 0;

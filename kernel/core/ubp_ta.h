@@ -98,6 +98,7 @@ struct ubp_rce {
 	u8 op; /* of the answer */
 	bool tv_en; /* @token is valid */
 	bool error;
+	bool sv; /* TAACK: @ssn is a granted sequence context */
 	u8 rspst; /* TAACK: what it says, and how many more it stands for */
 	u8 rspinfo;
 	u8 size; /* atomics: operand bytes */

@@ -110,6 +110,7 @@ struct ubp_tp {
 	u32 window; /* packets we may have in flight */
 	u32 rx_window; /* packets we hold out of order */
 	u32 caps;
+	u32 svc; /* UB_SVC_* of the peer */
 
 	/* sender */
 	u32 snd_isn;

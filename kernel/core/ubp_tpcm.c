@@ -33,6 +33,7 @@ struct ubp_cm {
 	u32 window;
 	u8 retrans;
 	u32 caps;
+	u32 svc;
 	u32 max_rd;
 	u32 exec_msn; /* CLOSE only */
 };
@@ -82,7 +83,7 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 	b[UB_TPCM_O_RTO_MODE] = 1; /* measured */
 	put_unaligned_be32(tp->dev->cfg.rto_min_us, b + UB_TPCM_O_RTO_BASE);
 	put_unaligned_be32(tp->dev->cfg.caps, b + UB_TPCM_O_CAPS);
-	put_unaligned_be32(tp->sh ? UB_SVC_ROI : UB_SVC_ROL, b + UB_TPCM_O_SVC);
+	put_unaligned_be32(tp->sh ? UB_SVC_ROI | UB_SVC_ROT : UB_SVC_ROL, b + UB_TPCM_O_SVC);
 	if (tp->sh)
 		put_unaligned_be16((u16)tp->sh->take_req, b + UB_TPCM_O_MAX_RD);
 	if (tp->sh && tp->sh->cand_left && tp->state == UBP_TP_OPEN && type == UB_TPCM_REP) {
@@ -166,6 +167,7 @@ static bool ubp_cm_parse(const u8 *b, u32 len, struct ubp_cm *m)
 	win = b[UB_TPCM_O_OOO];
 	m->retrans = b[UB_TPCM_O_RETRANS];
 	m->caps = get_unaligned_be32(b + UB_TPCM_O_CAPS);
+	m->svc = get_unaligned_be32(b + UB_TPCM_O_SVC);
 	/* who rejects may have no incarnation; our offsets need an MTU of 1024 */
 	if (m->type < UB_TPCM_REQ || m->type > UB_TPCM_REJ || (!m->xid && m->type != UB_TPCM_REJ) ||
 	    m->psn > UB_PSN_MASK || m->ltpn > UB_PSN_MASK || mtu < 3 || mtu > 6 || win > 24)
@@ -192,6 +194,7 @@ static void ubp_cm_learn(struct ubp_tp *tp, const struct ubp_cm *m)
 	tp->mtu = min_t(u32, tp->offer_mtu, m->mtu);
 	tp->window = min_t(u32, tp->txd_mask + 1, m->window);
 	tp->caps = tp->dev->cfg.caps & m->caps;
+	tp->svc = m->svc;
 	tp->retrans = tp->offer_retrans & m->retrans;
 	if (tp->sh)
 		tp->sh->max_req = min_t(u32, UBP_RM_REQ, m->max_rd ? m->max_rd : 1);

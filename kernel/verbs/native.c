@@ -27,14 +27,16 @@ static int uboe_native_check_jfs(const struct uboe_create_qp_req *req,
 int uboe_native_check(const struct uboe_create_qp_req *req, const struct ib_qp_init_attr *init)
 {
 	if (init->qp_type == IB_QPT_RC) {
-		if (req->type || req->group || req->flags & UBOE_QP_SEND_ONLY ||
+		if (req->type || req->group ||
+		    req->flags & (UBOE_QP_SEND_ONLY | UBOE_QP_TARGET_ORDER) ||
 		    memchr_inv(req->eid, 0, sizeof(req->eid)))
 			return -EINVAL;
 		return req->flags & UBOE_QP_NATIVE && !init->srq ? -EINVAL : 0;
 	}
 	if (req->type != UBOE_JETTY_UM && req->type != UBOE_JETTY_RM)
 		return -EOPNOTSUPP;
-	if (!(req->flags & UBOE_QP_NATIVE))
+	if (!(req->flags & UBOE_QP_NATIVE) ||
+	    (req->flags & UBOE_QP_TARGET_ORDER && req->type != UBOE_JETTY_RM))
 		return -EINVAL;
 	if (req->flags & UBOE_QP_SEND_ONLY)
 		return uboe_native_check_jfs(req, init);
@@ -47,6 +49,8 @@ int uboe_native_fill_ctx(struct uboe_dev *ud, struct uboe_jetty_ctx *ctx,
 	if (!uboe_gid_is_ours(ud, req->eid))
 		return -EADDRNOTAVAIL;
 	ctx->type = req->type;
+	if (req->flags & UBOE_QP_TARGET_ORDER)
+		ctx->order = UBOE_ORDER_TARGET;
 	memcpy(ctx->eid, req->eid, sizeof(ctx->eid));
 	ctx->mtu = cpu_to_le16(UB_MTU_MAX); /* the way to each target lowers it */
 	return 0;

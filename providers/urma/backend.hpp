@@ -85,6 +85,7 @@ struct JettySpec {
 	u8 rnr_retry = 0; // 0..6, 7: for ever
 	u8 err_timeout = 0; // 0..31
 	u8 priority = 0; // service level
+	bool target_order = false; // ROT; RM only
 };
 
 struct SendRing {

@@ -269,6 +269,7 @@ urma_device_cap_t capabilities()
 	c.max_eid_cnt = URMA_MAX_EID_CNT;
 	c.page_size_cap = 4096;
 	c.rm_order_cap.bs.oi = 1;
+	c.rm_order_cap.bs.ot = 1;
 	c.rc_order_cap.bs.ol = 1;
 	c.rm_tp_cap.bs.rtp = 1;
 	c.rc_tp_cap.bs.rtp = 1;

@@ -442,6 +442,7 @@ private:
 		ctx.tx_jfcn = spec.send_jfc;
 		ctx.rx_jfcn = spec.receive_jfc;
 		ctx.jfrn = spec.jfr;
+		ctx.order = spec.target_order ? UBOE_ORDER_TARGET : UBOE_ORDER_INITIATOR;
 		ctx.sl = spec.priority;
 		if (spec.mode == UBOE_JETTY_RC || spec.mode == UBOE_JETTY_RM)
 			ctx.slice = static_cast<u8>(10 + log2_pow2(settings_.slice_kb));

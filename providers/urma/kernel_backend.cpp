@@ -552,7 +552,8 @@ private:
 		req.jpage = bus(q.blocks[1]);
 		req.sq_shift = static_cast<u8>(log2_pow2(spec.depth));
 		req.flags = UBOE_QP_NATIVE | (spec.has_token ? UBOE_QP_TOKEN : 0) |
-			    (spec.send_only ? UBOE_QP_SEND_ONLY : 0);
+			    (spec.send_only ? UBOE_QP_SEND_ONLY : 0) |
+			    (spec.target_order ? UBOE_QP_TARGET_ORDER : 0);
 		req.id = spec.id;
 		req.token = spec.has_token ? spec.token : 0;
 		if (spec.mode == UBOE_JETTY_RC)

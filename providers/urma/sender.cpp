@@ -29,6 +29,7 @@ namespace {
 struct ModeRow {
 	urma_transport_mode_t mode;
 	urma_order_type_t order; // what the default means
+	urma_order_type_t choice; // the other one that there is, if any
 	int other; // errno of any other order
 	u32 ops; // that may be posted: bits of Op
 };
@@ -37,10 +38,10 @@ constexpr u32 all_ops = (1u << op_count) - 1;
 constexpr u32 um_ops = 1u << static_cast<u32>(Op::send) | 1u << static_cast<u32>(Op::send_imm);
 
 constexpr ModeRow mode_rows[] = {
-	{URMA_TM_RC, URMA_OL, EOPNOTSUPP, all_ops},
-	{URMA_TM_RM, URMA_OI, EOPNOTSUPP, all_ops},
-	{URMA_TM_UM, URMA_NO, EINVAL, um_ops}, // nobody keeps an order
-	{raw_mode, URMA_NO, EINVAL, raw_ops},
+	{URMA_TM_RC, URMA_OL, URMA_OL, EOPNOTSUPP, all_ops},
+	{URMA_TM_RM, URMA_OI, URMA_OT, EOPNOTSUPP, all_ops},
+	{URMA_TM_UM, URMA_NO, URMA_NO, EINVAL, um_ops}, // nobody keeps an order
+	{raw_mode, URMA_NO, URMA_NO, EINVAL, raw_ops},
 };
 
 const ModeRow &row_of(urma_transport_mode_t mode)
@@ -56,10 +57,11 @@ bool check_order(const urma_jfs_cfg_t &s)
 	const ModeRow &row = row_of(s.trans_mode);
 	const u32 order = s.flag.bs.order_type;
 
-	if (order == URMA_DEF_ORDER || order == static_cast<u32>(row.order))
+	if (order == URMA_DEF_ORDER || order == static_cast<u32>(row.order) ||
+	    order == static_cast<u32>(row.choice))
 		return true;
-	URMA_FAILED(row.other, "jfs_cfg.flag.order_type %u: only %d with trans_mode %d", order,
-		    row.order, s.trans_mode);
+	URMA_FAILED(row.other, "jfs_cfg.flag.order_type %u: %d or %d with trans_mode %d", order,
+		    row.order, row.choice, s.trans_mode);
 	return false;
 }
 
@@ -124,7 +126,8 @@ bool shape_send_side(urma_jfs_cfg_t &cfg, SendGeometry &g)
 	const ModeRow &row = row_of(cfg.trans_mode);
 	const u32 most_inline = cfg.trans_mode == raw_mode ? 0 : UBOE_MAX_INLINE;
 
-	cfg.flag.bs.order_type = row.order;
+	if (cfg.flag.bs.order_type == URMA_DEF_ORDER)
+		cfg.flag.bs.order_type = row.order;
 	if (send_geometry(cfg.depth, cfg.max_sge, cfg.max_inline_data, row.ops, most_inline, g)) {
 		URMA_FAILED(EINVAL, "jfs_cfg.depth %u: too many for requests of this size",
 			    cfg.depth);
@@ -144,6 +147,7 @@ JettySpec spec_of(const urma_jfs_cfg_t &cfg, const SendGeometry &g)
 	s.send_jfc = static_cast<const Jfc &>(*cfg.jfc).memory.id;
 	s.rnr_retry = cfg.rnr_retry;
 	s.err_timeout = cfg.err_timeout;
+	s.target_order = cfg.flag.bs.order_type == URMA_OT;
 	s.priority = cfg.priority; // SL of the same number, see priority_info
 	return s;
 }

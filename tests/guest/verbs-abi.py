@@ -253,7 +253,7 @@ def test_qp():
     c.cq(at(0, 0), at(0, PAGE))
     cq = c.handle()
     for name, args, want in (
-            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 8}, NOSUP),
+            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 16}, NOSUP),
             ("reserved byte", {"rsvd": 1}, INVAL), ("reserved byte of rq", {"rq_rsvd": 1}, INVAL),
             ("UD", {"type": UD}, NOSUP), ("UC", {"type": UC}, NOSUP),
             ("sq shift 16", {"sq_shift": 16}, INVAL), ("sq shift 255", {"sq_shift": 255}, INVAL),
@@ -272,6 +272,7 @@ def test_qp():
             ("of type 1", {"tail": bytes(8) + b"\1" + bytes(23)}, INVAL),
             ("with an EID", {"tail": bytes(31) + b"\1"}, INVAL),
             ("send only", {"flags": 5, "tail": bytes(8)}, INVAL),
+            ("ordered by the target", {"flags": 9, "tail": bytes(8)}, INVAL),
             ("native without an SRQ", {"flags": 1, "tail": bytes(8)}, INVAL),
             ("a number without being native", {"tail": b"\1" + bytes(7)}, INVAL),
             ("a token without being native", {"tail": bytes(7) + b"\1"}, INVAL),
@@ -349,6 +350,8 @@ def test_targets(c, pd, cq, srq):
             ("not native", jetty(0, RM), (NOSUP, INVAL)), ("no SRQ", jetty(1, RM, **jfs), INVAL),
             ("another's address", jetty(1, UM, eid=bytes(15) + b"\1"), away),
             ("no address", jetty(1, RM, eid=bytes(16)), away),
+            ("RM, ordered by the target", jetty(9, RM), 0), ("UM likewise", jetty(9, UM), INVAL),
+            ("ordered JFS", jetty(13, RM, **jfs), 0), ("unknown flag", jetty(17, RM), NOSUP),
             ("JFS", jetty(5, RM, **jfs), 0), ("JFS with an SRQ", jetty(5, UM), INVAL),
             ("JFS with a token", jetty(7, UM, **jfs), INVAL),
             ("JFS in a group", jetty(5, UM, group, **jfs), INVAL),

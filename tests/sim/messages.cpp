@@ -105,8 +105,10 @@ void messages::make_sender(unsigned n, std::uint32_t id, bool um)
 	if (um) {
 		o.eid = h.addr(s.v6);
 		o.mtu = s.mtu;
-	} else if (r_.chance(0.5)) {
-		o.slice = std::uint8_t(r_.range(10, 16));
+	} else {
+		if (r_.chance(0.5))
+			o.slice = std::uint8_t(r_.range(10, 16));
+		o.order = r_.chance(0.5) ? UBOE_ORDER_TARGET : UBOE_ORDER_INITIATOR;
 	}
 	s.q = std::make_unique<rc>(h, id, *places_[n].completions, *places_[n].completions,
 				   *places_[n].receives[um]->queue, o);

@@ -146,6 +146,7 @@ rc::rc(host &h, std::uint32_t id, jfc &tx, jfc &rx, jfr &r, const jetty_options 
 	ctx.flags = opt.flags;
 	ctx.sl = opt.sl;
 	ctx.slice = opt.slice;
+	ctx.order = opt.order;
 	ctx.pd = opt.pd;
 	ctx.sq_base = opt.flags & UBOE_JETTY_LOCKBUF ? opt.lockbuf : sq_.bus;
 	ctx.page = page_.bus;

@@ -153,6 +153,7 @@ struct jetty_options {
 	address eid = {}; /* UM */
 	std::uint16_t mtu = 0; /* UM */
 	std::uint8_t sl = 0;
+	std::uint8_t order = UBOE_ORDER_INITIATOR; /* RM */
 	std::uint32_t lockbuf = 0; /* with UBOE_JETTY_LOCKBUF: its block */
 };
 

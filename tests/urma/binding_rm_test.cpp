@@ -35,6 +35,23 @@ struct RmEnd {
 	LocalSegment memory;
 };
 
+TEST(RmBinding, OrderOfTheTarget)
+{
+	RmEnd a("127.0.0.1"), b("127.0.0.2");
+	RmJetty ordered(a.context, a.completions, a.receives, { .target_order = true });
+	const RmTarget target(a.context, b.jetty.remote());
+	const RemoteSegment there = b.memory.remote();
+
+	for (std::uint64_t i = 0; i < 8; i++)
+		ASSERT_FALSE(ordered.to(target).write(a.memory.slice(0, 512), there.at(0),
+						      { .order = Order::strong, .user = i }));
+	for (std::uint64_t i = 0; i < 8; i++)
+		EXPECT_EQ(a.next().user(), i);
+	const ReceiveQueue for_rc(a.context, a.completions);
+
+	EXPECT_THROW(RcJetty(a.context, a.completions, for_rc, { .target_order = true }), Error);
+}
+
 TEST(RmBinding, OneJettyAndTwoPeers)
 {
 	RmEnd a("127.0.0.1"), b("127.0.0.2"), c("127.0.0.3");

@@ -58,6 +58,77 @@ TEST(Rm, OneJettySendsToSeveral)
 	}
 }
 
+UmShape ordered_by_target()
+{
+	UmShape s = reliable();
+
+	s.order = URMA_OT;
+	return s;
+}
+
+/// Strong requests behind each other, none of which is waited for by the sender.
+TEST(RmOrder, TheTargetKeepsIt)
+{
+	constexpr std::uint64_t rounds = 12;
+	UmEnd a(0, ordered_by_target()), b(1, ordered_by_target());
+	urma_target_jetty_t *to = a.aim(b);
+	urma_target_seg_t *seg = a.reach(b);
+	urma_jetty_cfg_t cfg{};
+	urma_jetty_attr_t attr{};
+
+	ASSERT_EQ(urma_query_jetty(a.jetty, &cfg, &attr), URMA_SUCCESS);
+	EXPECT_EQ(cfg.jfs_cfg.flag.bs.order_type, unsigned(URMA_OT));
+	for (std::uint64_t i = 0; i < rounds; i++) {
+		Wr data(URMA_OPC_WRITE, 3 * i), flag(URMA_OPC_WRITE, 3 * i + 1),
+			add(URMA_OPC_FADD, 3 * i + 2);
+
+		a.memory->fill(static_cast<std::uint8_t>(i));
+		b.receive(1000 + i, 0x40000 + i * 64, 64);
+		data.local({ a.memory->at(0, 30000) }).remote(b.memory->va() + 4096, seg, 30000);
+		flag.local({ a.memory->at(64, 8) }).remote(b.memory->va() + 4096, seg, 8);
+		add.local({ a.memory->at(0x80000, 8) }).remote(b.memory->va(), seg, 8).operands(1);
+		for (Wr *wr : { &data, &flag, &add }) {
+			aimed(*wr, to).get()->flag.bs.place_order = URMA_STRONG_ORDER;
+			ASSERT_EQ(wr->post(a.jetty), URMA_SUCCESS);
+		}
+		for (std::uint64_t n = 0; n < 3; n++)
+			a.expect(3 * i + n);
+		EXPECT_EQ(std::memcmp(b.memory->data() + 4096, a.memory->data() + 64, 8), 0)
+			<< "the short one came last";
+		EXPECT_EQ(std::memcmp(b.memory->data() + 4104, a.memory->data() + 8, 29992), 0);
+		a.send(to, 64);
+		EXPECT_EQ(b.expect(1000 + i).remote_id.id, a.jetty->jetty_id.id);
+	}
+	std::uint64_t count;
+
+	std::memcpy(&count, b.memory->data(), 8);
+	EXPECT_EQ(count, rounds);
+	EXPECT_TRUE(b.memory->canaries_ok());
+}
+
+TEST(RmOrder, OtherModesHaveNoChoice)
+{
+	UmEnd a(0, reliable()), um(1);
+	urma_device_attr_t dev{};
+
+	ASSERT_EQ(urma_query_device(a.ctx->dev, &dev), URMA_SUCCESS);
+	EXPECT_TRUE(dev.dev_cap.rm_order_cap.bs.ot);
+	EXPECT_TRUE(dev.dev_cap.rm_order_cap.bs.oi);
+	EXPECT_FALSE(dev.dev_cap.rc_order_cap.bs.ot);
+	for (urma_order_type_t order : { URMA_OL, URMA_NO }) {
+		urma_jetty_cfg_t cfg = a.jetty_cfg();
+
+		cfg.jfs_cfg.flag.bs.order_type = static_cast<unsigned>(order) & 0xff;
+		EXPECT_EQ(urma_create_jetty(a.ctx, &cfg), nullptr);
+		EXPECT_EQ(errno, EOPNOTSUPP);
+	}
+	urma_jetty_cfg_t cfg = um.jetty_cfg();
+
+	cfg.jfs_cfg.flag.bs.order_type = URMA_OT;
+	EXPECT_EQ(urma_create_jetty(um.ctx, &cfg), nullptr);
+	EXPECT_EQ(errno, EINVAL);
+}
+
 TEST(Rm, BothDirectionsAndItself)
 {
 	UmEnd a(0, reliable()), b(1, reliable());

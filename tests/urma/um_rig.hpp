@@ -20,6 +20,7 @@ struct UmShape {
 	bool with_jetty = true;
 	bool with_jfs = false;
 	std::uint32_t id = 0; // of the jetty
+	urma_order_type_t order = URMA_DEF_ORDER;
 	std::uint32_t buffer = 0; // receives are buffers of so many bytes
 };
 

@@ -71,6 +71,7 @@ urma_jfs_cfg_t UmEnd::jfs_cfg() const
 
 	c.depth = shape_.depth;
 	c.trans_mode = shape_.mode;
+	c.flag.bs.order_type = shape_.order;
 	c.rnr_retry = shape_.rnr_retry;
 	c.max_sge = 4;
 	c.max_inline_data = 64;

@@ -106,6 +106,8 @@ enum uboe_qp_flags {
 	UBOE_QP_TOKEN = 1 << 1,
 	/* A JFS: no SRQ, no receive queue, one CQ; type DRIVER only */
 	UBOE_QP_SEND_ONLY = 1 << 2,
+	/* Service mode ROT (UBOE_ORDER_TARGET in ub/uboe_mbox.h); @type UBOE_JETTY_RM only */
+	UBOE_QP_TARGET_ORDER = 1 << 3,
 };
 
 struct uboe_create_qp_req {

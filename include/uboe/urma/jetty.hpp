@@ -46,6 +46,9 @@ struct RcJettyOptions {
 	/// A peer that does not answer is an error after some multiple of 4.096 us << this,
 	/// up to 31: 15 means some seconds. 0: wait for ever.
 	std::uint8_t err_timeout = 15;
+	/// RmJetty: requests of strong order do not wait for answers, the peer keeps their
+	/// order (service mode ROT), if it grants that. RcJetty has no choice: it throws.
+	bool target_order = false;
 };
 
 namespace detail
@@ -144,6 +147,8 @@ struct JettyState {
 		jfs.max_inline_data = options.inline_bytes;
 		jfs.rnr_retry = options.rnr_retry;
 		jfs.err_timeout = options.err_timeout;
+		if (options.target_order)
+			jfs.flag.bs.order_type = URMA_OT;
 		jfs.jfc = queue->raw;
 		records = records_per_request * jfs.depth + 2;
 		queue->reserve(records, "jetty");

@@ -489,7 +489,7 @@ TEST_P(RmModel, BadNetwork)
 
 	for (unsigned n = 0; n < 3; n++)
 		for (std::uint32_t j = 0; j < 2; j++)
-			net[n].add(n * 100 + j + 2);
+			net[n].add(n * 100 + j + 2, { .order = std::uint8_t(j) });
 	auto post_receive = [&](unsigned n) {
 		if (!net[n].r.free_slots())
 			return;
