@@ -406,6 +406,11 @@ struct ubp_dev *ubp_tp_dev(const struct ubp_tp *tp);
 u32 ubp_tp_number(const struct ubp_tp *tp);
 /* Number of the shared channel between two addresses, 0: there is none */
 u32 ubp_share_find(struct ubp_dev *dev, const u8 *laddr, const u8 *raddr);
+/*
+ * After ops->share_wanted: the channel has been made, answer the peer that asked for it,
+ * instead of waiting until it asks again. Nothing happens to one that is in use
+ */
+void ubp_share_open(struct ubp_dev *dev, u32 tpn);
 /* By number; stable until the driver destroys it */
 struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn);
 

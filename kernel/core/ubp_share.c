@@ -162,6 +162,22 @@ bool ubp_share_want(struct ubp_dev *dev, const struct ubp_encap *e)
 	return true;
 }
 
+void ubp_share_open(struct ubp_dev *dev, u32 tpn)
+{
+	struct ubp_tp *tp;
+
+	ubp_read_begin();
+	tp = ubp_tp_find(dev, tpn);
+	if (tp && tp->sh) {
+		ubp_lock(tp->lock);
+		tp->now = dev->ops->now(dev);
+		if (tp->state == UBP_TP_IDLE)
+			ubp_tpcm_open(tp);
+		ubp_unlock(tp->lock);
+	}
+	ubp_read_end();
+}
+
 void ubp_share_reset(struct ubp_tp *tp)
 {
 	struct ubp_share *sh = tp->sh;

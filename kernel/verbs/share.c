@@ -210,8 +210,8 @@ static void uboe_shares_work(struct work_struct *work)
 
 	while (uboe_wanted_pop(s, &w)) {
 		mutex_lock(&s->lock);
-		if (s->open)
-			uboe_share_get(ud, NULL, w.laddr, w.raddr, &tpn); /* else it asks again */
+		if (s->open && !uboe_share_get(ud, NULL, w.laddr, w.raddr, &tpn))
+			ubp_share_open(&ud->core, tpn); /* else it asks again */
 		mutex_unlock(&s->lock);
 	}
 }

@@ -358,10 +358,11 @@ void Endpoint::make_wanted()
 {
 	for (const Address &peer : std::exchange(wanted_, {})) {
 		const u32 before = next_channel_;
-		u32 ignored;
+		u32 channel;
 
-		if (asked_ < max_asked)
-			make_channel(peer, ignored); // in vain: the peer asks again
+		// in vain: the peer asks again
+		if (asked_ < max_asked && !make_channel(peer, channel))
+			ubp_share_open(&dev_, channel);
 		asked_ += next_channel_ - before;
 	}
 }

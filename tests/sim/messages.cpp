@@ -315,7 +315,7 @@ void messages::turn(const action &a)
 	bool any = false;
 
 	for (auto &want : std::exchange(w_.nodes[a.node]->wanted(), {}))
-		channel(a.node, want.second);
+		ubp_share_open(w_.nodes[a.node]->dev(), channel(a.node, want.second));
 	any |= drain(a.node);
 	any |= feed(p);
 	for (sender &s : senders_)

@@ -331,7 +331,7 @@ class world
 			if (!alive(n))
 				continue;
 			for (auto &w : std::exchange(net_[n].h.wanted(), {}))
-				net_[n].channel(w.second);
+				ubp_share_open(net_[n].h.dev(), net_[n].channel(w.second));
 			net_.launch(n);
 			net_[n].h.reap();
 		}

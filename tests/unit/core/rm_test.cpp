@@ -83,6 +83,17 @@ TEST_F(Rm, OneJettySendsToSeveralPeers)
 	}
 }
 
+/* It is not made to ask a second time, a millisecond later */
+TEST_F(Rm, TheFirstMessageToAPeerWaitsForNoTimer)
+{
+	const std::uint64_t began = net.clock;
+
+	net[0].add(100);
+	net[0].jetties[100]->post(access(UBOE_SQE_WRITE, 0, 1, 0, 0, 8));
+	EXPECT_EQ(status(done(0)), UBOE_CQE_OK);
+	EXPECT_LE(net.clock - began, 100 * us) << "of 5 us a way";
+}
+
 TEST_F(Rm, JettiesOfOnePairShareAChannel)
 {
 	for (std::uint32_t id : { 100u, 101u, 102u })

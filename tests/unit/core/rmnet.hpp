@@ -170,7 +170,7 @@ class network
 
 			h.time = clock;
 			for (auto &w : std::exchange(h.wanted(), {}))
-				nodes[i]->channel(w.second);
+				ubp_share_open(h.dev(), nodes[i]->channel(w.second));
 			h.run_timers();
 			h.run_turns();
 		}
@@ -202,7 +202,8 @@ class network
 			bool busy = !air.empty();
 
 			for (auto &n : nodes)
-				busy |= n && !n->h.turns().empty();
+				busy |= n && !(n->h.turns().empty() && n->h.out().empty() &&
+					       n->h.wanted().empty());
 			step(busy ? 5 * us : 500 * us);
 		}
 		return done();
