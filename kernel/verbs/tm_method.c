@@ -49,9 +49,11 @@ static int UVERBS_HANDLER(UBOE_METHOD_TM_SET)(struct uverbs_attr_bundle *attrs)
 		return PTR_ERR(ibctx);
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	ret = uverbs_copy_from(&req, attrs, UBOE_ATTR_TM_SET_REQ)	  ?:
-		      uverbs_copy_from(&ctx, attrs, UBOE_ATTR_TM_SET_CTX) ?:
-		      uboe_tm_set_check(&req, &ctx);
+	ret = uverbs_copy_from(&req, attrs, UBOE_ATTR_TM_SET_REQ);
+	if (!ret)
+		ret = uverbs_copy_from(&ctx, attrs, UBOE_ATTR_TM_SET_CTX);
+	if (!ret)
+		ret = uboe_tm_set_check(&req, &ctx);
 	return ret ?: uboe_tm_set(to_uboe(ibctx->device), &req, &ctx);
 }
 

@@ -530,7 +530,6 @@ def test_faults():
     sweep("srq", lambda: c.srq(pd))
     sweep("group", lambda: c.group(pd))
     hosts = iter(range(2, 250))
-    sweep("traffic management", lambda: c.tm(CREATE, 1) or c.tm(DESTROY, 1))
     sweep("target", lambda: c.target("::ffff:10.9.0.%d" % next(hosts), RM))
     c.srq(pd)
     srq = c.handle()

@@ -52,7 +52,7 @@ using ServiceLevels = std::array<std::uint8_t, 16>;
 /// A node as it is made, or as it is. What its level does not have is left alone.
 struct TrafficNode {
 	/// One level up; a jetty names its function, or nothing: it has a limit only.
-	std::optional<std::uint32_t> parent;
+	std::optional<std::uint32_t> parent{};
 	TrafficRate peak; ///< limit
 	TrafficRate committed; ///< promise: group and function
 	std::uint8_t priority = 0; ///< 0 to 7, the highest goes first
@@ -65,11 +65,11 @@ struct TrafficNode {
 
 /// What changes, all at once; the rest stays.
 struct TrafficChange {
-	std::optional<TrafficRate> peak;
-	std::optional<TrafficRate> committed;
-	std::optional<std::uint8_t> priority;
-	std::optional<std::uint16_t> weight;
-	std::optional<ServiceLevels> sl_vl;
+	std::optional<TrafficRate> peak{};
+	std::optional<TrafficRate> committed{};
+	std::optional<std::uint8_t> priority{};
+	std::optional<std::uint16_t> weight{};
+	std::optional<ServiceLevels> sl_vl{};
 };
 
 /**
