@@ -20,6 +20,8 @@ static_assert(UBOE_TM_SET_PRIO == UBOE_TMM_PRIO && UBOE_TM_SET_WEIGHT == UBOE_TM
 	      UBOE_TM_SET_PEAK == UBOE_TMM_PEAK && UBOE_TM_SET_COMMITTED == UBOE_TMM_COMMITTED &&
 	      UBOE_TM_SET_SL_VL == UBOE_TMM_SL_VL);
 
+static_assert(sizeof(uboe_tm_node_t) == 112);
+
 constexpr u32 no_tag = 0;
 
 /// no_tag: there is no such level, or no level has so many nodes.

@@ -53,8 +53,8 @@ using ServiceLevels = std::array<std::uint8_t, 16>;
 struct TrafficNode {
 	/// One level up; a jetty names its function, or nothing: it has a limit only.
 	std::optional<std::uint32_t> parent{};
-	TrafficRate peak; ///< limit
-	TrafficRate committed; ///< promise: group and function
+	TrafficRate peak{}; ///< limit
+	TrafficRate committed{}; ///< promise: group and function
 	std::uint8_t priority = 0; ///< 0 to 7, the highest goes first
 	std::uint16_t weight = 0; ///< 1 to 255; 0 when it is made: 1
 	std::uint8_t vl = 0; ///< of a queue set
