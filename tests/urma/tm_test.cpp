@@ -2,9 +2,10 @@
 //
 // Traffic management by uboe/urma_ext.h: the tree of a device, and limits of jetties.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
-#include <string>
+#include <thread>
 
 #include "um_rig.hpp"
 
@@ -489,6 +490,28 @@ TEST(TmJetty, WhoWaitsGoesOnWhenTheLimitGoes)
 		EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), n), 0);
 		ASSERT_EQ(uboe_set_jetty_rate(p.a.jetty, 1000, 0), URMA_SUCCESS);
 	}
+}
+
+TEST(TmJetty, TwoThreadsChangeItsRateWhileDataMove)
+{
+	Pair p;
+	std::atomic<bool> stop{ false };
+	const auto change = [&](std::uint32_t kbps) {
+		do {
+			EXPECT_EQ(uboe_set_jetty_rate(p.a.jetty, kbps, 0), URMA_SUCCESS);
+			exists(p.a.ctx, UBOE_TM_JETTY, p.a.jetty->jetty_id.id);
+			EXPECT_EQ(uboe_set_jetty_rate(p.a.jetty, 0, 0), URMA_SUCCESS);
+		} while (!stop);
+	};
+	std::thread one(change, 100000), two(change, most_kbps);
+
+	for (std::uint8_t seed = 1; seed <= 5; ++seed)
+		write_and_look(p, much, seed);
+	stop = true;
+	one.join();
+	two.join();
+	EXPECT_FALSE(exists(p.a.ctx, UBOE_TM_JETTY, p.a.jetty->jetty_id.id));
+	write_and_look(p, much, 6);
 }
 
 urma_status_t set_rate(UmEnd &e, std::uint32_t kbps)
