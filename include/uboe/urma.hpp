@@ -51,6 +51,7 @@
 #include "urma/jetty.hpp"
 #include "urma/request.hpp"
 #include "urma/segment.hpp"
+#include "urma/traffic.hpp"
 #include "urma/types.hpp"
 #include "urma/rm.hpp"
 #include "urma/um.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the URMA API has no names for: operations, rotation of tokens, receive buffers of
- * one size, raw queues, the device as a whole. A request that says flag.bs.has_drv_ext is
+ * one size, raw queues, the device as a whole, traffic management. A request that says flag.bs.has_drv_ext is
  * the first member of a struct uboe_jfs_wr.
  *
  *	Write with reduce	opcode URMA_OPC_WRITE: remote memory becomes (remote op local)
@@ -177,6 +177,105 @@ urma_status_t uboe_get_partition(urma_context_t *ctx, uint32_t *partition);
  * completed.
  */
 urma_status_t uboe_reset_device(urma_context_t *ctx);
+
+/*
+ * Traffic management: who may send when (docs/decisions/0022, 0035). A tree of port,
+ * function groups, functions and queue sets, each with one queue; each node limits what
+ * passes through it and shares that among its children. A jetty or JFS may have a limit
+ * of its own, a queue, or both; one that has neither is not managed.
+ *
+ * The tree belongs to the device of a context: all contexts at its EID see the same. In the
+ * process it lasts as long as one of them, and everybody may change it. A device of the
+ * kernel is its administrator's, who also has `ubctl tm`: querying is for all, and all
+ * that changes something wants CAP_NET_ADMIN of the machine.
+ *
+ * All functions are thread safe, but for a jetty or JFS that is deleted meanwhile. One that
+ * fails has changed nothing. They return URMA_SUCCESS, or
+ *	URMA_EINVAL	not a context, jetty or JFS; a value out of its range; a field that
+ *			the level does not have, or reserved, is not 0; a promise beyond the limit
+ *	ENOENT		no such node, parent, jetty, or queue set for the jetty's SL
+ *	URMA_EEXIST	it exists, or the function has a queue set for this VL
+ *	ENOSPC		the parent has no room for another child
+ *	EBUSY		it has children or jetties
+ *	EOPNOTSUPP	a mask names what the level does not have; a raw queue; what is not for
+ *			a queue; the kernel's uboe is older than this
+ *	URMA_ENOPERM	no CAP_NET_ADMIN
+ *	URMA_ENOMEM, ENODEV
+ */
+enum uboe_tm_node_level {
+	UBOE_TM_PORT = 1, /* number 0 */
+	UBOE_TM_GROUP = 2, /* function group, 0 to 31, of the port */
+	UBOE_TM_FUNCTION = 3, /* 0 to 63, at most 8 of a group */
+	UBOE_TM_QSET = 4, /* queue set, 0 to 127, one for each VL of a function */
+	UBOE_TM_QUEUE = 5, /* the queue of the set of the same number; query only */
+	UBOE_TM_JETTY = 6, /* by jetty_id.id or jfs_id.id: its limit, and its place */
+};
+
+#define UBOE_TM_PARENT_NONE 0xffffffffu
+
+/**
+ * struct uboe_tm_node - a node of the traffic management
+ * @level: enum uboe_tm_node_level; with @number it says which node
+ * @parent: number of the node one level up. A jetty names a function, whose queue set
+ *	follows from jfs_cfg.priority, or UBOE_TM_PARENT_NONE: it has a limit only
+ * @peak_kbps: limit, kb/s of bytes from the IP header on: 1000 (1 Mb/s) to 200000000
+ *	(200 Gb/s), 0: none
+ * @peak_burst: bytes that may pass at once, to 64 MiB; 0: what the rate gives in a
+ *	millisecond
+ * @committed_kbps, @committed_burst: group and function: what it gets before @prio and
+ *	@weight of its siblings count; ranges as of the limit, which it must not exceed
+ * @weight: group, function, queue set: share among siblings of the same @prio, 1 to 255;
+ *	0 when it is created: 1
+ * @prio: those: 0 to 7; a higher one goes first, always
+ * @vl: queue set: which VL of its function it serves, 0 to 15; query of a jetty: its VL
+ * @sl_vl: function: VL of each SL, 0 to 15, for jetties that get a place from now on
+ * @reserved: 0
+ * @sent: query: bytes that have passed; not looked at otherwise
+ * @waiting: query: children, or jetties of a queue, that wait now, of a jetty 1 when it
+ *	does; not looked at otherwise
+ */
+typedef struct uboe_tm_node {
+	uint32_t level;
+	uint32_t number;
+	uint32_t parent;
+	uint32_t peak_kbps;
+	uint32_t peak_burst;
+	uint32_t committed_kbps;
+	uint32_t committed_burst;
+	uint16_t weight;
+	uint8_t prio;
+	uint8_t vl;
+	uint8_t sl_vl[16];
+	uint64_t sent;
+	uint32_t waiting;
+	uint32_t reserved[13];
+} uboe_tm_node_t;
+
+/* What uboe_modify_tm() sets. A port and a jetty have a limit only */
+#define UBOE_TM_SET_PRIO 0x1u
+#define UBOE_TM_SET_WEIGHT 0x2u
+#define UBOE_TM_SET_PEAK 0x4u /* rate and burst */
+#define UBOE_TM_SET_COMMITTED 0x8u /* rate and burst; group and function */
+#define UBOE_TM_SET_SL_VL 0x10u /* function */
+
+/*
+ * A new node, from the port down; a jetty's place and limit. Traffic flows on. A jetty
+ * loses both when it goes to RESET.
+ */
+urma_status_t uboe_create_tm(urma_context_t *ctx, const uboe_tm_node_t *node);
+/* Fields of @mask, not 0, at once; the others of @node are not looked at */
+urma_status_t uboe_modify_tm(urma_context_t *ctx, const uboe_tm_node_t *node, uint32_t mask);
+/* Fills @node, of which it reads level and number */
+urma_status_t uboe_query_tm(urma_context_t *ctx, uboe_tm_node_t *node);
+/* From the leaves up; a jetty is not managed any more */
+urma_status_t uboe_delete_tm(urma_context_t *ctx, uint32_t level, uint32_t number);
+
+/*
+ * A jetty's own limit: @kbps and @burst as peak_kbps and peak_burst above; @kbps 0: none,
+ * and then @burst is 0, too. It need not be managed before, and keeps its place.
+ */
+urma_status_t uboe_set_jetty_rate(urma_jetty_t *jetty, uint32_t kbps, uint32_t burst);
+urma_status_t uboe_set_jfs_rate(urma_jfs_t *jfs, uint32_t kbps, uint32_t burst);
 
 #ifdef __cplusplus
 }

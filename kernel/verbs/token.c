@@ -132,5 +132,6 @@ const struct uapi_definition uboe_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_MR, &uboe_mr),
 	UAPI_DEF_CHAIN(uboe_group_defs),
 	UAPI_DEF_CHAIN(uboe_share_defs),
+	UAPI_DEF_CHAIN(uboe_tm_defs),
 	{},
 };

@@ -289,6 +289,9 @@ int uboe_channel_timeout(struct uboe_dev *ud, struct uboe_qp *qp, u8 timeout, u8
 int uboe_tm_init(void);
 void uboe_tm_exit(void);
 
+/* tm_method.c */
+extern const struct uapi_definition uboe_tm_defs[];
+
 /* token.c */
 extern const struct uapi_definition uboe_uapi_defs[];
 int uboe_token_use(struct uboe_ucontext *uctx, u32 id);

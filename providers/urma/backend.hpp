@@ -158,6 +158,13 @@ public:
 	/// Reset of the function, for all its users.
 	virtual int reset_function() { return EOPNOTSUPP; }
 
+	/// Nodes of the traffic management; @p tag is UBOE_TM_TAG(level, number), the mask of
+	/// UBOE_TMM_*.
+	virtual int create_tm(u32 /*tag*/, const uboe_tm_ctx &) { return EOPNOTSUPP; }
+	virtual int modify_tm(u32 /*tag*/, const uboe_tm_ctx &, u32 /*mask*/) { return EOPNOTSUPP; }
+	virtual int query_tm(u32 /*tag*/, uboe_tm_ctx &) { return EOPNOTSUPP; }
+	virtual int destroy_tm(u32 /*tag*/) { return EOPNOTSUPP; }
+
 	virtual int reserve_token_id(u32 &id) = 0;
 	virtual void release_token_id(u32 id) = 0;
 	virtual int create_segment(const SegmentSpec &spec) = 0;

@@ -297,6 +297,23 @@ public:
 		return device_->modify(UBOE_MBOX_ENTITY, 0, uboe_entity_ctx{}, UBOE_EM_RESET);
 	}
 
+	int create_tm(u32 tag, const uboe_tm_ctx &ctx) override
+	{
+		return device_->create(UBOE_MBOX_TM, tag, ctx);
+	}
+
+	int modify_tm(u32 tag, const uboe_tm_ctx &ctx, u32 mask) override
+	{
+		return device_->modify(UBOE_MBOX_TM, tag, ctx, mask);
+	}
+
+	int query_tm(u32 tag, uboe_tm_ctx &ctx) override
+	{
+		return device_->query(UBOE_MBOX_TM, tag, ctx);
+	}
+
+	int destroy_tm(u32 tag) override { return device_->destroy(UBOE_MBOX_TM, tag); }
+
 	int reserve_token_id(u32 &id) override
 	{
 		const auto n = device_->segments.take();
@@ -492,7 +509,7 @@ private:
 
 		ctx.parent = UBOE_TM_NO_PARENT;
 		ctx.peak_kbps = settings_.jetty_mbps * 1000;
-		return device_->create(UBOE_MBOX_TM, UBOE_TM_TAG(UBOE_TML_JETTY, id), ctx);
+		return create_tm(UBOE_TM_TAG(UBOE_TML_JETTY, id), ctx);
 	}
 
 	int make_channel(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty)

@@ -312,6 +312,23 @@ public:
 
 	void destroy_group(u32 id) override { device_.free_group(id); }
 
+	int create_tm(u32 tag, const uboe_tm_ctx &ctx) override
+	{
+		return device_.set_tm({UBOE_MBOX_CREATE, tag, 0, 0}, ctx);
+	}
+
+	int modify_tm(u32 tag, const uboe_tm_ctx &ctx, u32 mask) override
+	{
+		return device_.set_tm({UBOE_MBOX_MODIFY, tag, mask, 0}, ctx);
+	}
+
+	int query_tm(u32 tag, uboe_tm_ctx &ctx) override { return device_.query_tm(tag, ctx); }
+
+	int destroy_tm(u32 tag) override
+	{
+		return device_.set_tm({UBOE_MBOX_DESTROY, tag, 0, 0}, {});
+	}
+
 	int reserve_token_id(u32 &id) override
 	{
 		const int err = device_.alloc_token_id(id);

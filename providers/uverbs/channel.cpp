@@ -233,6 +233,30 @@ int Channel::open_target(const uboe_target_req &req, u32 &channel) const
 	return r.send(fd());
 }
 
+/// Methods that came after the first ones.
+static int known(int err)
+{
+	return err == EPROTONOSUPPORT ? EOPNOTSUPP : err;
+}
+
+int Channel::set_tm(const uboe_tm_set_req &req, const uboe_tm_ctx &ctx) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_TM_SET);
+
+	r.in(UBOE_ATTR_TM_SET_REQ, bytes_of(req));
+	r.in(UBOE_ATTR_TM_SET_CTX, bytes_of(ctx));
+	return known(r.send(fd()));
+}
+
+int Channel::query_tm(u32 tag, uboe_tm_ctx &ctx) const
+{
+	Request r(UVERBS_OBJECT_DEVICE, UBOE_METHOD_TM_QUERY);
+
+	r.in(UBOE_ATTR_TM_QUERY_TAG, bytes_of(tag));
+	r.out(UBOE_ATTR_TM_QUERY_RESP, room_of(ctx));
+	return known(r.send(fd()));
+}
+
 /// By write(): half the work of an ioctl, and on the path of every doorbell.
 int Channel::kick(u32 qp_handle) const
 {

@@ -12,6 +12,7 @@
 
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uboe-abi.h>
+#include <ub/uboe_mbox.h>
 
 #include "inproc/address.hpp"
 #include "rings/base.hpp"
@@ -93,6 +94,9 @@ public:
 	int alloc_group(u32 pd_handle, const uboe_group_req &req, u32 &id) const;
 	int free_group(u32 id) const;
 	int open_target(const uboe_target_req &req, u32 &channel) const;
+	/// EOPNOTSUPP of a kernel that has no such method.
+	int set_tm(const uboe_tm_set_req &req, const uboe_tm_ctx &ctx) const;
+	int query_tm(u32 tag, uboe_tm_ctx &ctx) const;
 
 	/// KICK, uboe-abi.h
 	int kick(u32 qp_handle) const;

@@ -12,7 +12,8 @@ import sys
 
 GET_CONTEXT, ALLOC_PD, REG_MR, CREATE_CQ, CREATE_QP, CREATE_SRQ = 0, 3, 9, 18, 24, 32
 VERBS_IOCTL, DRIVER_ID, TOKEN_ALLOC, TOKEN_FREE = 0xc0181b01, 0x5542, 0x1000, 0x1001
-GROUP_ALLOC, GROUP_FREE, TARGET_OPEN = 0x1002, 0x1003, 0x1004
+GROUP_ALLOC, GROUP_FREE, TARGET_OPEN, TM_SET, TM_QUERY = 0x1002, 0x1003, 0x1004, 0x1005, 0x1006
+CREATE, MODIFY, DESTROY = 4, 5, 7
 ARENA_BASE, MAX_ARENAS, ARENA_MAX = 0x10000, 4096, 64 << 20
 PAGE, MB = os.sysconf("SC_PAGESIZE"), 1 << 20
 PROT_RW, MAP_SHARED, MAP_PRIVATE, MAP_ANON = 3, 1, 2, 0x20
@@ -52,6 +53,12 @@ class Fault:
 
 
 fault = Fault()
+
+
+def tm_ctx(tail=0, prio=0, vl=0, weight=0, parent=0, peak=0, burst=0):
+    """struct uboe_tm_ctx, whose last reserved word is @tail"""
+    return struct.pack("<BBHIIIII16xQI72xI", prio, vl, weight, parent, peak, burst, 0, 0, 0, 0,
+                       tail)
 
 
 class Context:
@@ -99,16 +106,16 @@ class Context:
         core = struct.pack("QQQII", start, length, iova, pd, access)
         return self.command(REG_MR, core, driver, 12)
 
-    def method(self, number, *attrs):
+    def method(self, number, *attrs, room=4):
         """A method of the device; each attribute is an object's handle, bytes for the
-        kernel, or None for a number of 32 bits that comes in self.out"""
-        out, keep = ctypes.create_string_buffer(4), []
+        kernel, or None for what comes in self.out: @room bytes, a number of 32 bits"""
+        out, keep = ctypes.create_string_buffer(room), []
         request = struct.pack("HHHHQII", 24 + 16 * len(attrs), 0, number, len(attrs), 0,
                               DRIVER_ID, 0)
         for i, a in enumerate(attrs):
             length, data = 0, a
             if a is None:
-                length, data = 4, ctypes.addressof(out)
+                length, data = room, ctypes.addressof(out)
             elif isinstance(a, bytes) and len(a) <= 8:
                 length, data = len(a), int.from_bytes(a, "little")
             elif isinstance(a, bytes):
@@ -132,6 +139,15 @@ class Context:
     def target(self, peer, kind, mine=EID, rsvd=0):
         return self.method(TARGET_OPEN, mine + socket.inet_pton(socket.AF_INET6, peer) +
                             struct.pack("II", kind, rsvd), None)
+
+    def tm(self, verb, level, number=0, mask=0, rsvd=0, tail=0, cut=0, **fields):
+        """A command of UBOE_MBOX_TM"""
+        ctx = tm_ctx(tail, **fields)
+        return self.method(TM_SET, struct.pack("IIII", verb, level << 24 | number, mask, rsvd),
+                           ctx[:len(ctx) - cut])
+
+    def tm_query(self, level, number=0, room=128):
+        return self.method(TM_QUERY, struct.pack("I", level << 24 | number), None, room=room)
 
     def alloc_token(self):
         return self.method(TOKEN_ALLOC, None)
@@ -409,6 +425,52 @@ def test_segments(c, pd):
     other.close()
 
 
+def test_tm():
+    """Traffic management, and who may"""
+    port, group, queue, jetty = 1, 2, 5, 6
+    c = opened()
+    tree = lambda: (c.tm_query(port), c.out, c.tm_query(group), c.out)
+    report.expect("tm: no port yet", c.tm_query(port), -errno.ENOENT)
+    report.expect("tm: a port", c.tm(CREATE, port, peak=2000, burst=3), 0)
+    report.expect("tm: a group", c.tm(CREATE, group, 31, weight=1), 0)
+    report.expect("tm: query", c.tm_query(port), 0)
+    report.result(c.out == tm_ctx(peak=2000, burst=3), "tm: the answer", c.out.hex())
+    before = tree()
+    os.seteuid(65534)
+    report.expect("tm: query by anybody", c.tm_query(port), 0)
+    for name, verb in (("create", CREATE), ("modify", MODIFY), ("destroy", DESTROY)):
+        report.expect("tm: %s by anybody" % name, c.tm(verb, port), -errno.EPERM)
+    os.seteuid(0)
+    for name, got, want in (
+            ("query as a verb", c.tm(6, port), NOSUP), ("no verb", c.tm(0, port), NOSUP),
+            ("verb 2^32-1", c.tm(0xffffffff, port), NOSUP),
+            ("reserved word", c.tm(MODIFY, port, 0, 4, 1), INVAL),
+            ("reserved word of the context", c.tm(MODIFY, port, 0, 4, tail=1), INVAL),
+            ("a mask of create", c.tm(CREATE, group, 0, 4, weight=1), INVAL),
+            ("a mask of destroy", c.tm(DESTROY, group, 31, 4), INVAL),
+            ("a context of destroy", c.tm(DESTROY, group, 31, weight=1), INVAL),
+            ("a short context", c.tm(MODIFY, port, 0, 4, cut=4), INVAL),
+            ("level 0", c.tm(CREATE, 0), INVAL), ("level 255", c.tm(CREATE, 255), INVAL),
+            ("group 32", c.tm(CREATE, group, 32, weight=1), INVAL),
+            ("rate", c.tm(MODIFY, port, 0, 4, peak=999), INVAL),
+            ("a port's weight", c.tm(MODIFY, port, 0, 2, weight=2), NOSUP),
+            ("mask 2^32-1", c.tm(MODIFY, port, 0, 0xffffffff), NOSUP),
+            ("it exists", c.tm(CREATE, port), -errno.EEXIST),
+            ("it has children", c.tm(DESTROY, port), -errno.EBUSY),
+            ("a queue", c.tm(CREATE, queue, 0), NOSUP),
+            ("no such jetty", c.tm(CREATE, jetty, 0xffffff, parent=0xffffffff), -errno.ENOENT),
+            ("query of level 0", c.tm_query(0), -errno.ENOENT),
+            ("query of level 255", c.tm_query(255), -errno.ENOENT),
+            ("query with little room", c.tm_query(port, room=64), INVAL)):
+        report.expect("tm: " + name, got, want)
+    report.result(tree() == before, "tm: nothing has changed", "%s" % (tree(),))
+    report.expect("tm: modify", c.tm(MODIFY, port, 0, 4, peak=1000), 0)
+    report.expect("tm: the group goes", c.tm(DESTROY, group, 31), 0)
+    report.expect("tm: the port goes", c.tm(DESTROY, port), 0)
+    report.expect("tm: and is gone", c.tm(DESTROY, port), -errno.ENOENT)
+    c.close()
+
+
 def test_mr():
     c = opened()
     c.pd()
@@ -478,7 +540,7 @@ def test_faults():
 
 def main():
     print("TAP version 14")
-    for test in (test_context, test_arena, test_cq, test_qp, test_native, test_mr):
+    for test in (test_context, test_arena, test_cq, test_qp, test_native, test_tm, test_mr):
         test()
     if os.path.exists(Fault.path):
         test_faults()

@@ -196,6 +196,10 @@ struct uboe_target_req {
  * RM which channel the SQEs have to name (UBOE_SQE_TP_ID); it lasts as long as the
  * context at least. EADDRNOTAVAIL: an address is not ours, or none of a peer;
  * ENETUNREACH: no route; ENOSPC: no more channels.
+ *
+ * TM_SET and TM_QUERY are the commands UBOE_MBOX_TM of ub/uboe_mbox.h, with its tags,
+ * context (little-endian, as there) and errors (docs/decisions/0035). TM_SET wants
+ * CAP_NET_ADMIN of the machine, as rdma/uboe-netlink.h does: EPERM.
  */
 enum uboe_device_methods {
 	UBOE_METHOD_TOKEN_ID_ALLOC = 1U << UVERBS_ID_NS_SHIFT,
@@ -203,6 +207,25 @@ enum uboe_device_methods {
 	UBOE_METHOD_GROUP_ALLOC,
 	UBOE_METHOD_GROUP_FREE,
 	UBOE_METHOD_TARGET_OPEN,
+	UBOE_METHOD_TM_SET,
+	UBOE_METHOD_TM_QUERY,
+};
+
+struct uboe_tm_set_req {
+	__u32 verb; /* UBOE_MBOX_CREATE, _MODIFY or _DESTROY; others: EOPNOTSUPP */
+	__u32 tag; /* UBOE_TM_TAG() */
+	__u32 mask; /* UBOE_TMM_*; 0 unless _MODIFY */
+	__u32 rsvd;
+};
+
+enum uboe_tm_set_attrs {
+	UBOE_ATTR_TM_SET_REQ = 1U << UVERBS_ID_NS_SHIFT, /* in: struct uboe_tm_set_req */
+	UBOE_ATTR_TM_SET_CTX, /* in: struct uboe_tm_ctx; zero with _DESTROY */
+};
+
+enum uboe_tm_query_attrs {
+	UBOE_ATTR_TM_QUERY_TAG = 1U << UVERBS_ID_NS_SHIFT, /* in: __u32 */
+	UBOE_ATTR_TM_QUERY_RESP, /* out: struct uboe_tm_ctx */
 };
 
 enum uboe_group_alloc_attrs {
