@@ -31,11 +31,13 @@ int uboe_native_check(const struct uboe_create_qp_req *req, const struct ib_qp_i
 		    req->flags & (UBOE_QP_SEND_ONLY | UBOE_QP_TARGET_ORDER) ||
 		    memchr_inv(req->eid, 0, sizeof(req->eid)))
 			return -EINVAL;
-		return req->flags & UBOE_QP_NATIVE && !init->srq ? -EINVAL : 0;
+		if (req->flags & UBOE_QP_NATIVE && !init->srq)
+			return -EINVAL;
+		return req->flags & UBOE_QP_LOCKBUF ? uboe_lockbuf_check(req) : 0;
 	}
 	if (req->type != UBOE_JETTY_UM && req->type != UBOE_JETTY_RM)
 		return -EOPNOTSUPP;
-	if (!(req->flags & UBOE_QP_NATIVE) ||
+	if (!(req->flags & UBOE_QP_NATIVE) || req->flags & UBOE_QP_LOCKBUF ||
 	    (req->flags & UBOE_QP_TARGET_ORDER && req->type != UBOE_JETTY_RM))
 		return -EINVAL;
 	if (req->flags & UBOE_QP_SEND_ONLY)

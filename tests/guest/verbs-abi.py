@@ -253,7 +253,7 @@ def test_qp():
     c.cq(at(0, 0), at(0, PAGE))
     cq = c.handle()
     for name, args, want in (
-            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 16}, NOSUP),
+            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 32}, NOSUP),
             ("reserved byte", {"rsvd": 1}, INVAL), ("reserved byte of rq", {"rq_rsvd": 1}, INVAL),
             ("UD", {"type": UD}, NOSUP), ("UC", {"type": UC}, NOSUP),
             ("sq shift 16", {"sq_shift": 16}, INVAL), ("sq shift 255", {"sq_shift": 255}, INVAL),
@@ -268,7 +268,8 @@ def test_qp():
             ("page beyond the end", {"page": at(0, MB)}, INVAL),
             ("sq beyond the end", {"sq": at(0, MB - 2048)}, INVAL),
             ("index ring beyond the end", {"idx": at(0, MB)}, INVAL),
-            ("unknown flag", {"flags": 16}, NOSUP),
+            ("unknown flag", {"flags": 32}, NOSUP),
+            ("a place in a lock buffer", {"flags": 16}, INVAL),
             ("of type 1", {"tail": bytes(8) + b"\1" + bytes(23)}, INVAL),
             ("with an EID", {"tail": bytes(31) + b"\1"}, INVAL),
             ("send only", {"flags": 5, "tail": bytes(8)}, INVAL),
@@ -351,7 +352,8 @@ def test_targets(c, pd, cq, srq):
             ("another's address", jetty(1, UM, eid=bytes(15) + b"\1"), away),
             ("no address", jetty(1, RM, eid=bytes(16)), away),
             ("RM, ordered by the target", jetty(9, RM), 0), ("UM likewise", jetty(9, UM), INVAL),
-            ("ordered JFS", jetty(13, RM, **jfs), 0), ("unknown flag", jetty(17, RM), NOSUP),
+            ("ordered JFS", jetty(13, RM, **jfs), 0), ("unknown flag", jetty(33, RM), NOSUP),
+            ("a place in a lock buffer", jetty(17, RM), INVAL),
             ("JFS", jetty(5, RM, **jfs), 0), ("JFS with an SRQ", jetty(5, UM), INVAL),
             ("JFS with a token", jetty(7, UM, **jfs), INVAL),
             ("JFS in a group", jetty(5, UM, group, **jfs), INVAL),

@@ -50,6 +50,14 @@ struct uboe_alloc_ucontext_req {
 	__u32 flags; /* none defined */
 };
 
+/* Jetties that have a place in a lock buffer (UBOE_QP_LOCKBUF), and the depth of each */
+struct uboe_lockbuf_range {
+	__u32 first;
+	__u32 last; /* 0: there is no such buffer */
+	__u32 blocks; /* power of two */
+	__u32 rsvd;
+};
+
 struct uboe_alloc_ucontext_resp {
 	__u32 abi_version;
 	__u32 flags; /* enum uboe_ctx_flags */
@@ -58,6 +66,8 @@ struct uboe_alloc_ucontext_resp {
 	__u32 arena_max_size;
 	__u32 max_inline;
 	__u64 caps; /* enum ub_cap */
+	/* kernels of before leave it out: by UBOE_LOCKBUF_* of ub/uboe_mbox.h */
+	struct uboe_lockbuf_range lockbuf[2];
 };
 
 enum uboe_cq_flags {
@@ -108,6 +118,12 @@ enum uboe_qp_flags {
 	UBOE_QP_SEND_ONLY = 1 << 2,
 	/* Service mode ROT (UBOE_ORDER_TARGET in ub/uboe_mbox.h); @type UBOE_JETTY_RM only */
 	UBOE_QP_TARGET_ORDER = 1 << 3,
+	/*
+	 * Its SQEs come by DirectWQE only and lie in a lock buffer (UBOE_JETTY_LOCKBUF in
+	 * ub/uboe_mbox.h): type RC, native, @id in the range of a buffer, which none but such
+	 * a jetty can have, its depth, and @sq 0
+	 */
+	UBOE_QP_LOCKBUF = 1 << 4,
 };
 
 struct uboe_create_qp_req {
