@@ -37,7 +37,7 @@ static int __init uboe_lockbuf_parse(u32 tag)
 	    first < UBOE_FIRST_KNOWN_QPN || last < first || last > UBOE_LAST_KNOWN_QPN ||
 	    !is_power_of_2(blocks) || blocks < UBOE_LOCKBUF_MIN_BB ||
 	    blocks > UBOE_LOCKBUF_MAX_BB) {
-		pr_err("uboe: %s=%s: FIRST-LAST:BLOCKS, jetties %u to %u, a power of two %u to %u\n",
+		pr_err("uboe: %s=%s: FIRST-LAST:BLOCKS, jetties %u to %u, power of two %u to %u\n",
 		       uboe_lockbuf_names[tag], arg, UBOE_FIRST_KNOWN_QPN, UBOE_LAST_KNOWN_QPN,
 		       UBOE_LOCKBUF_MIN_BB, UBOE_LOCKBUF_MAX_BB);
 		return -EINVAL;

@@ -67,9 +67,8 @@ static int uboe_qp_check(struct ib_device *ib, const struct ib_qp_init_attr *ini
 static int uboe_qp_check_req(const struct uboe_create_qp_req *req,
 			     const struct ib_qp_init_attr *init)
 {
-	if (req->flags &
-	    ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN | UBOE_QP_SEND_ONLY | UBOE_QP_TARGET_ORDER |
-	      UBOE_QP_LOCKBUF))
+	if (req->flags & ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN | UBOE_QP_SEND_ONLY |
+			   UBOE_QP_TARGET_ORDER | UBOE_QP_LOCKBUF))
 		return -EOPNOTSUPP;
 	if (memchr_inv(req->rsvd, 0, sizeof(req->rsvd)) || req->rq.buf_shift)
 		return -EINVAL;

@@ -18,7 +18,7 @@ PAGE, MB = os.sysconf("SC_PAGESIZE"), 1 << 20
 PROT_RW, MAP_SHARED, MAP_PRIVATE, MAP_ANON = 3, 1, 2, 0x20
 LOCAL, WRITE, READ, ATOMIC, MW, ZERO, ODP = 1, 2, 4, 8, 16, 32, 64
 RC, UC, UD, DRIVER = 2, 3, 4, 255
-UM, RM = 1, 3
+RAW, UM, RM = 0, 1, 3
 EID = socket.inet_pton(socket.AF_INET6, "::ffff:10.9.0.1")
 EID6 = socket.inet_pton(socket.AF_INET6, "fd00:9::1")
 NOSUP, INVAL = -errno.EOPNOTSUPP, -errno.EINVAL
@@ -348,6 +348,11 @@ def test_targets(c, pd, cq, srq):
         report.expect("group: " + name, got, want)
     for name, got, want in (
             ("UM", jetty(1, UM), 0), ("RM", jetty(1, RM), 0), ("of type RC", jetty(1, 2), NOSUP),
+            ("raw", jetty(5, RAW, **jfs), 0), ("raw with an SRQ", jetty(1, RAW), INVAL),
+            ("raw of 8 blocks", jetty(5, RAW, sq_shift=3, send_wr=1, **jfs), 0),
+            ("raw of 4", jetty(5, RAW, sq_shift=2, send_wr=1, **jfs), INVAL),
+            ("raw, ordered", jetty(13, RAW, **jfs), INVAL),
+            ("raw from another's address", jetty(5, RAW, eid=bytes(16), **jfs), away),
             ("not native", jetty(0, RM), (NOSUP, INVAL)), ("no SRQ", jetty(1, RM, **jfs), INVAL),
             ("another's address", jetty(1, UM, eid=bytes(15) + b"\1"), away),
             ("no address", jetty(1, RM, eid=bytes(16)), away),

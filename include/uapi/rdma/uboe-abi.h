@@ -20,7 +20,7 @@
  *
  * What URMA has and verbs has not travels in the same commands, in fields at the
  * end of a request that may be left out, and in methods of the device. Jetties
- * without a connection (RM, UM) and JFSs are queue pairs of type DRIVER, whose
+ * without a connection (RM, UM), JFSs and raw queues are queue pairs of type DRIVER, whose
  * states are RESET, INIT (with the RNR timer and retries, if wanted), RTS and ERR.
  */
 #ifndef UBOE_ABI_H
@@ -137,7 +137,11 @@ struct uboe_create_qp_req {
 	__u32 id; /* wanted number, 2 to 2^16 + 1023; 0: any. EEXIST when in use */
 	__u32 token; /* TokenValue */
 	/* may be left out; zero unless the type is DRIVER */
-	__u32 type; /* UBOE_JETTY_UM or UBOE_JETTY_RM of ub/uboe_mbox.h */
+	/*
+	 * UBOE_JETTY_UM or UBOE_JETTY_RM of ub/uboe_mbox.h, or UBOE_JETTY_RAW, send only: with
+	 * CAP_NET_RAW in the device's network namespace it has UBOE_RAW_UB
+	 */
+	__u32 type;
 	__u32 group; /* one of this context that it joins, 0: none. ENOSPC when full */
 	__u8 eid[16]; /* own address, one of the port's GIDs */
 };
