@@ -75,9 +75,9 @@ class Context:
         self.out = out.raw
         return -err if ret < 0 else 0
 
-    def get(self, version=1, flags=0, tail=b"", cut=0):
+    def get(self, version=1, flags=0, tail=b"", cut=0, room=32):
         driver = struct.pack("II", version, flags)
-        return self.command(GET_CONTEXT, b"", driver[:len(driver) - cut] + tail, 8 + 32)
+        return self.command(GET_CONTEXT, b"", driver[:len(driver) - cut] + tail, 8 + room)
 
     def arena(self, number, size, prot=PROT_RW, flags=MAP_SHARED, page=None):
         page = ARENA_BASE + number if page is None else page
@@ -204,6 +204,12 @@ def test_context():
         context = Context()
         report.expect("context: " + name, context.get(**args), want)
         context.close()
+    context = Context()
+    report.expect("context: room for more", context.get(room=72), 0)
+    ranges = struct.unpack("8I", context.out[40:72])
+    report.result(ranges == (900, 901, 16, 0, 0, 0, 0, 0), "context: lock buffers", str(ranges))
+    report.result(not any(context.out[72:]), "context: nothing behind them")
+    context.close()
 
 
 def test_arena():
@@ -303,6 +309,17 @@ def test_native():
         tail = struct.pack("II", number, 0xfeedf00d if flags & 1 else 0)
         report.expect("jetty: " + name,
                       c.qp(pd, cq, srq=srq, flags=flags, tail=tail), want)
+    for name, number, flags, args, want in (
+            ("the first", 900, 17, {}, 0), ("in use", 900, 17, {}, exists),
+            ("another number", 902, 17, {}, INVAL), ("any number", 0, 17, {}, INVAL),
+            ("with a ring", 901, 17, {"sq": at(0, 8192)}, INVAL),
+            ("of another depth", 901, 17, {"sq_shift": 5}, INVAL),
+            ("not asked for", 901, 1, {"sq": at(0, 8192)}, INVAL),
+            ("not native", 0, 16, {}, INVAL), ("the last", 901, 17, {}, 0)):
+        args = {"sq": 0, "sq_shift": 4, **args}
+        report.expect("lock buffer: " + name,
+                      c.qp(pd, cq, srq=srq, flags=flags, tail=struct.pack("II", number, 0), **args),
+                      want)
     test_segments(c, pd)
     test_targets(c, pd, cq, srq)
     c.close()
