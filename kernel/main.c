@@ -19,6 +19,9 @@ static int __init uboe_init(void)
 {
 	int ret;
 
+	ret = uboe_lockbufs_init();
+	if (ret)
+		return ret;
 	ret = uboe_mmap_init();
 	if (ret)
 		return ret;

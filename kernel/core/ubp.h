@@ -32,6 +32,7 @@ struct ubp_seg;
 struct ubp_share;
 struct ubp_tm;
 struct ubp_lockbuf;
+struct uboe_lockbuf_ctx;
 
 /**
  * struct ubp_path - where the packets of a channel go
@@ -330,6 +331,12 @@ void ubp_dev_exit(struct ubp_dev *dev);
  */
 int ubp_mbox_exec(struct ubp_dev *dev, u32 cmd, u32 tag, const void *in, u32 in_len, void *out,
 		  u32 out_len);
+
+/*
+ * What is wrong with two lock buffers, by UBOE_LOCKBUF_*, of which one without a last
+ * jetty is not wanted; NULL: nothing, each device can have them
+ */
+const char *ubp_lockbufs_wrong(const struct uboe_lockbuf_ctx *ctx);
 
 /* Attach the home's own pointer to an object just created; 0 or -ENOENT */
 int ubp_set_home(struct ubp_dev *dev, u32 obj, u32 tag, void *home);

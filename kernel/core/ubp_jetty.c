@@ -102,6 +102,14 @@ static bool ubp_order_ok(const struct uboe_jetty_ctx *ctx)
 	       (ctx->order == UBOE_ORDER_TARGET && ctx->type == UBOE_JETTY_RM);
 }
 
+/* Nothing was fetched so far: the first SQE is the one that its page says now */
+static void ubp_jetty_begin(struct ubp_jetty *j)
+{
+	j->fetched = ubp_jetty_pi(j);
+	if (j->flags & (UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF))
+		ubp_dwqe_init(j);
+}
+
 int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *ctx)
 {
 	struct ubp_jetty *j;
@@ -152,9 +160,7 @@ int ubp_jetty_create(struct ubp_dev *dev, u32 id, const struct uboe_jetty_ctx *c
 		return err;
 	}
 	ubp_jetty_use(j, 1);
-	j->fetched = ubp_jetty_pi(j);
-	if (j->flags & (UBOE_JETTY_DWQE | UBOE_JETTY_LOCKBUF))
-		ubp_dwqe_init(j);
+	ubp_jetty_begin(j);
 	ubp_jetty_need_kick(j, true);
 	ubp_jetty_rq_kick(j, false);
 	return 0;
@@ -261,7 +267,7 @@ static int ubp_jetty_to_state(struct ubp_jetty *j, u8 to)
 			err = -EINVAL;
 		/* nothing was fetched so far: the producer may have started anew */
 		else if (j->state == UBOE_JS_RESET)
-			j->fetched = ubp_jetty_pi(j);
+			ubp_jetty_begin(j);
 		if (!err)
 			j->state = UBOE_JS_INIT;
 		break;

@@ -89,6 +89,25 @@ static enum ubp_lockbuf_err ubp_lockbuf_read(struct ubp_lockbuf *b, u32 tag,
 	return UBP_LB_OK;
 }
 
+const char *ubp_lockbufs_wrong(const struct uboe_lockbuf_ctx *ctx)
+{
+	struct ubp_lockbuf b[UBOE_LOCKBUF_STARS + 1] = {};
+	const struct ubp_lockbuf *other = NULL;
+	u32 tag, err;
+
+	for (tag = 0; tag <= UBOE_LOCKBUF_STARS; tag++) {
+		if (!ctx[tag].end_jetty)
+			continue;
+		err = ubp_lockbuf_read(&b[tag], tag, &ctx[tag]);
+		if (!err)
+			err = ubp_lockbuf_check(&b[tag], other);
+		if (err)
+			return ubp_lockbuf_names[err];
+		other = &b[tag];
+	}
+	return NULL;
+}
+
 int ubp_lockbuf_create(struct ubp_dev *dev, u32 tag, const struct uboe_lockbuf_ctx *ctx)
 {
 	struct ubp_lockbuf *b;

@@ -57,6 +57,7 @@ const struct ubp_ops uboe_soft_ops = {
 	.path_init = uboe_path_init,
 	.path_exit = uboe_path_exit,
 	.path_mtu = uboe_path_mtu,
+	.path_link = uboe_path_link,
 	.tx_alloc = uboe_tx_alloc,
 	.tx_send = uboe_tx_send,
 	.tx_free = uboe_tx_free,

@@ -192,18 +192,24 @@ bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk
 	return true;
 }
 
-/* What the way to the peer carries now: the netdev's limit, and that of the route */
-u32 uboe_path_mtu(struct ubp_dev *dev, struct ubp_path *path)
+/* Bytes of a packet that the route to the peer carries now */
+u32 uboe_path_link(struct ubp_dev *dev, struct ubp_path *path)
 {
-	struct uboe_soft *sf = uboe_soft_of(dev);
-	struct dst_entry *dst = uboe_route_lookup(sf, path);
+	struct dst_entry *dst = uboe_route_lookup(uboe_soft_of(dev), path);
 	u32 mtu;
 
 	if (!dst)
 		return 0;
-	mtu = min(uboe_soft_mtu(sf->ud), ubp_mtu_for_link(dst_mtu(dst)));
+	mtu = dst_mtu(dst);
 	dst_release(dst);
 	return mtu;
+}
+
+/* What the way to the peer carries now: the netdev's limit, and that of the route */
+u32 uboe_path_mtu(struct ubp_dev *dev, struct ubp_path *path)
+{
+	return min(uboe_soft_mtu(uboe_soft_of(dev)->ud),
+		   ubp_mtu_for_link(uboe_path_link(dev, path)));
 }
 
 u32 uboe_soft_mtu_to(struct uboe_dev *ud, const u8 *laddr, const u8 *raddr)

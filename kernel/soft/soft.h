@@ -162,6 +162,7 @@ u64 uboe_rx_strays(void);
 int uboe_path_init(struct ubp_dev *dev, struct ubp_path *path);
 void uboe_path_exit(struct ubp_dev *dev, struct ubp_path *path);
 u32 uboe_path_mtu(struct ubp_dev *dev, struct ubp_path *path);
+u32 uboe_path_link(struct ubp_dev *dev, struct ubp_path *path);
 bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk_buff *skb);
 
 /* xmit.c */

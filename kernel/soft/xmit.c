@@ -19,7 +19,10 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
+#include <linux/udp.h>
+#include <net/checksum.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 #include "soft.h"
 #include "trace.h"
@@ -227,6 +230,23 @@ void uboe_tx_out(struct uboe_soft *sf, struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
+/* Of a datagram for somebody else's port: UBoE packets have none, and an ICRC */
+static void uboe_udp_csum(struct sk_buff *skb, bool v4)
+{
+	u32 len = skb->len - skb_transport_offset(skb);
+	struct udphdr *uh = udp_hdr(skb);
+	__wsum sum = csum_partial(uh, len, 0); /* its field is 0 */
+
+	if (v4)
+		uh->check = csum_tcpudp_magic(ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, len,
+					      IPPROTO_UDP, sum);
+	else
+		uh->check = csum_ipv6_magic(&ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr, len,
+					    IPPROTO_UDP, sum);
+	if (!uh->check)
+		uh->check = CSUM_MANGLED_0;
+}
+
 /*
  * The stack fills in length and header checksum once more, to the same values.
  * The identification stays 0 and the packet is never fragmented: DF is set and
@@ -244,6 +264,8 @@ void uboe_tx_send(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *
 	skb->protocol = path->v4 ? htons(ETH_P_IP) : htons(ETH_P_IPV6);
 	skb->priority = rt_tos2priority(path->tc);
 	skb->dev = sf->ndev;
+	if (unlikely(path->dport != dev->cfg.udp_port))
+		uboe_udp_csum(skb, path->v4);
 	trace_uboe_tx(sf->ndev, skb->data, skb->len);
 
 	if (unlikely(!uboe_route_set(sf, path, skb))) {

@@ -178,6 +178,9 @@ static int uboe_dev_register(struct uboe_dev *ud, struct net_device *ndev, const
 	if (!uboe_soft_mtu(ud))
 		return UBOE_REFUSE(ndev, extack, -EINVAL,
 				   "the interface's MTU is too small for packets of 1024 bytes");
+	ret = uboe_lockbufs_make(ud);
+	if (ret)
+		return ret;
 	ret = ib_device_set_netdev(&ud->ib, ndev, 1);
 	if (ret)
 		return ret;

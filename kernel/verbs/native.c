@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Jetties that verbs has no name for: reliable and unreliable messages (RM, UM), with
- * or without a receive side. Queue pairs of type DRIVER; each request names its target,
- * so there is no RTR.
+ * or without a receive side, and raw queues. Queue pairs of type DRIVER; each request
+ * names its target, so there is no RTR.
  */
+#include <linux/capability.h>
 #include "verbs.h"
 
 #define UBOE_NATIVE_MASK (IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_RNR_RETRY | IB_QP_MIN_RNR_TIMER)
@@ -31,11 +32,15 @@ int uboe_native_check(const struct uboe_create_qp_req *req, const struct ib_qp_i
 		    req->flags & (UBOE_QP_SEND_ONLY | UBOE_QP_TARGET_ORDER) ||
 		    memchr_inv(req->eid, 0, sizeof(req->eid)))
 			return -EINVAL;
-		return req->flags & UBOE_QP_NATIVE && !init->srq ? -EINVAL : 0;
+		if (req->flags & UBOE_QP_NATIVE && !init->srq)
+			return -EINVAL;
+		return req->flags & UBOE_QP_LOCKBUF ? uboe_lockbuf_check(req) : 0;
 	}
-	if (req->type != UBOE_JETTY_UM && req->type != UBOE_JETTY_RM)
+	if (req->type != UBOE_JETTY_UM && req->type != UBOE_JETTY_RM && req->type != UBOE_JETTY_RAW)
 		return -EOPNOTSUPP;
-	if (!(req->flags & UBOE_QP_NATIVE) ||
+	if (req->type == UBOE_JETTY_RAW && !(req->flags & UBOE_QP_SEND_ONLY))
+		return -EINVAL;
+	if (!(req->flags & UBOE_QP_NATIVE) || req->flags & UBOE_QP_LOCKBUF ||
 	    (req->flags & UBOE_QP_TARGET_ORDER && req->type != UBOE_JETTY_RM))
 		return -EINVAL;
 	if (req->flags & UBOE_QP_SEND_ONLY)
@@ -53,6 +58,12 @@ int uboe_native_fill_ctx(struct uboe_dev *ud, struct uboe_jetty_ctx *ctx,
 		ctx->order = UBOE_ORDER_TARGET;
 	memcpy(ctx->eid, req->eid, sizeof(ctx->eid));
 	ctx->mtu = cpu_to_le16(UB_MTU_MAX); /* the way to each target lowers it */
+	if (req->type != UBOE_JETTY_RAW)
+		return 0;
+	ctx->sport = cpu_to_le16(ud->core.cfg.udp_port);
+	/* who may, may send packets in anybody's name without us */
+	if (ns_capable(dev_net(ud->ndev)->user_ns, CAP_NET_RAW))
+		ctx->raw = UBOE_RAW_UB;
 	return 0;
 }
 

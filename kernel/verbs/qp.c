@@ -67,8 +67,8 @@ static int uboe_qp_check(struct ib_device *ib, const struct ib_qp_init_attr *ini
 static int uboe_qp_check_req(const struct uboe_create_qp_req *req,
 			     const struct ib_qp_init_attr *init)
 {
-	if (req->flags &
-	    ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN | UBOE_QP_SEND_ONLY | UBOE_QP_TARGET_ORDER))
+	if (req->flags & ~(UBOE_QP_NATIVE | UBOE_QP_TOKEN | UBOE_QP_SEND_ONLY |
+			   UBOE_QP_TARGET_ORDER | UBOE_QP_LOCKBUF))
 		return -EOPNOTSUPP;
 	if (memchr_inv(req->rsvd, 0, sizeof(req->rsvd)) || req->rq.buf_shift)
 		return -EINVAL;
@@ -87,9 +87,11 @@ static int uboe_qp_rings(struct uboe_ucontext *uctx, struct uboe_qp *qp,
 {
 	int ret;
 
-	ret = uboe_ring_get(uctx, &qp->sq, req->sq, (u64)UBOE_BB << req->sq_shift, UBOE_BB);
-	if (ret)
-		return ret;
+	if (!(req->flags & UBOE_QP_LOCKBUF)) {
+		ret = uboe_ring_get(uctx, &qp->sq, req->sq, (u64)UBOE_BB << req->sq_shift, UBOE_BB);
+		if (ret)
+			return ret;
+	}
 	return uboe_ring_get(uctx, &qp->page, req->jpage, UBOE_JPAGE_SOFT_STRIDE,
 			     UBOE_JPAGE_SOFT_STRIDE);
 }
@@ -103,8 +105,6 @@ static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *i
 	ctx->type = UBOE_JETTY_RC;
 	ctx->sq_shift = req->sq_shift;
 	ctx->flags = init->sq_sig_type == IB_SIGNAL_ALL_WR ? UBOE_JETTY_SIG_ALL : 0;
-	if (uboe_dwqe && init->qp_type == IB_QPT_RC)
-		ctx->flags |= UBOE_JETTY_DWQE;
 	if (req->flags & UBOE_QP_NATIVE)
 		ctx->flags |= UBOE_JETTY_NATIVE;
 	if (req->flags & UBOE_QP_TOKEN) {
@@ -113,6 +113,10 @@ static void uboe_qp_fill_ctx(struct uboe_qp *qp, const struct ib_qp_init_attr *i
 	}
 	ctx->pd = cpu_to_le32(to_upd(qp->ib.pd)->id);
 	ctx->sq_base = cpu_to_le64(qp->sq.bus);
+	if (req->flags & UBOE_QP_LOCKBUF)
+		uboe_lockbuf_fill_ctx(ctx, req);
+	else if (uboe_dwqe && init->qp_type == IB_QPT_RC)
+		ctx->flags |= UBOE_JETTY_DWQE;
 	ctx->page = cpu_to_le64(qp->page.bus);
 	ctx->tx_jfcn = cpu_to_le32(to_ucq(init->send_cq)->id);
 	ctx->user_data = cpu_to_le64(qp->ib.qp_num);

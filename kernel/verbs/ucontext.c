@@ -23,6 +23,7 @@ int uboe_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	};
 	int ret;
 
+	uboe_lockbufs_tell(&resp);
 	ret = uboe_udata_in(udata, &req, sizeof(req), sizeof(req));
 	if (ret)
 		return ret;

@@ -210,6 +210,13 @@ void uboe_disassociate_ucontext(struct ib_ucontext *ibctx);
 int uboe_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int uboe_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 
+/* lockbuf.c */
+int uboe_lockbufs_init(void); /* module */
+int uboe_lockbufs_make(struct uboe_dev *ud);
+void uboe_lockbufs_tell(struct uboe_alloc_ucontext_resp *resp);
+int uboe_lockbuf_check(const struct uboe_create_qp_req *req);
+void uboe_lockbuf_fill_ctx(struct uboe_jetty_ctx *ctx, const struct uboe_create_qp_req *req);
+
 /* mmap.c */
 int uboe_mmap_init(void);
 void uboe_mmap_exit(void);

@@ -87,6 +87,8 @@ public:
 			return err;
 		domain_ = pd_resp.pd_handle;
 		stride_ = caps.jpage_stride;
+		std::copy(std::begin(caps.lockbuf), std::end(caps.lockbuf), lock_buffers_);
+		direct_ = caps.flags & UBOE_CTX_DWQE;
 		arenas_ = std::make_unique<ArenaAllocator>(ArenaMapper{this, map, unmap},
 							   caps.max_arenas, caps.arena_max_size);
 		return events_.start(std::move(async), std::move(completions));
@@ -196,13 +198,21 @@ public:
 		q->rnr_retry = spec.rnr_retry;
 		if (int err = device_.command(IB_USER_VERBS_CMD_CREATE_QP, cmd, resp, req, driver))
 			return err;
-		out = {driver.qpn, q->blocks[0].data(), q->blocks[1].data()};
+		out = {driver.qpn, q->blocks[0].data(), q->blocks[1].data(), window(req, spec)};
 		q->handle = resp.qp_handle;
 		if (int err = to_init(*q)) {
 			unmake(std::move(q), &KernelBackend::unmake_qp);
 			return err;
 		}
 		return keep(jetties_, driver.qpn, std::move(q), &KernelBackend::unmake_qp);
+	}
+
+	u32 locked_depth(u32 id) override
+	{
+		for (const uboe_lockbuf_range &r : lock_buffers_)
+			if (r.last && id >= r.first && id <= r.last)
+				return r.blocks;
+		return 0;
 	}
 
 	int connect(u32 id, const JettySpec &spec, const Address &peer, u32 peer_jetty) override
@@ -573,12 +583,25 @@ private:
 			    (spec.target_order ? UBOE_QP_TARGET_ORDER : 0);
 		req.id = spec.id;
 		req.token = spec.has_token ? spec.token : 0;
-		if (spec.mode == UBOE_JETTY_RC)
+		if (spec.mode == UBOE_JETTY_RC) {
+			if (locked_depth(spec.id)) { // the ring is only the library's copy
+				req.flags |= UBOE_QP_LOCKBUF;
+				req.sq = 0;
+			}
 			return true;
+		}
 		req.type = spec.mode;
 		req.group = spec.group;
 		std::memcpy(req.eid, address_.bytes.data(), sizeof(req.eid));
 		return true;
+	}
+
+	/// What the device looks at.
+	Window window(const uboe_create_qp_req &req, const JettySpec &spec) const
+	{
+		if (req.flags & UBOE_QP_LOCKBUF)
+			return Window::only;
+		return direct_ && spec.mode == UBOE_JETTY_RC ? Window::beside : Window::none;
 	}
 
 	bool fill_receive_side(const JettySpec &spec, ib_uverbs_create_qp &cmd)
@@ -616,7 +639,8 @@ private:
 		return modify(q, cmd, qps_init, qp_pkey_index | qp_port | qp_access_flags);
 	}
 
-	/// Starts anew: the device looks at the producer index when it leaves RESET.
+	/// Starts anew: the device looks at the producer index and the window when it leaves
+	/// RESET. An element that was there must not look like the first of the new ones.
 	int renew(const Object &q)
 	{
 		auto *page = static_cast<std::byte *>(q.blocks[1].data());
@@ -626,6 +650,7 @@ private:
 			return err;
 		store_release(reinterpret_cast<u32 *>(page + UBOE_JPAGE_DB), u32{0});
 		store_release(reinterpret_cast<u32 *>(page + UBOE_JPAGE_CI), u32{0});
+		store_release(reinterpret_cast<u32 *>(page + UBOE_JPAGE_DWQE), u32{0});
 		return to_init(q);
 	}
 
@@ -668,6 +693,8 @@ private:
 	uverbs::Channel device_;
 	u32 domain_ = 0;
 	u32 stride_ = 0;
+	uboe_lockbuf_range lock_buffers_[2] = {}; // by UBOE_LOCKBUF_*; constant
+	bool direct_ = false; // RC: the device looks at windows
 	std::unique_ptr<ArenaAllocator> arenas_;
 	std::mutex tables_; // serialises changes of the next
 	Table jfcs_;

@@ -44,6 +44,11 @@ print(ipaddress.ip_address(sys.argv[1]).exploded)' "$2")
 # uboe_loop [MTU]: uboe0 and uboe1 on the two ends of a veth pair of this guest.
 uboe_loop() {
 	vm_veth_loop "${1:-1500}"
+	uboe_links
+}
+
+# uboe_links: the same where the pair is there
+uboe_links() {
 	rdma link add uboe0 type uboe netdev veth0
 	rdma link add uboe1 type uboe netdev veth1
 	vm_until 10 uboe_gid uboe0 10.1.0.1 >/dev/null
@@ -108,6 +113,18 @@ uboe_hello() {
 	grep -q "memory: written by $client" "$log/hello-server" || status=1
 	((status == 0)) || sed 's/^/# /' "$log/hello-server" "$log/hello-client"
 	return "$status"
+}
+
+# uboe_conforms FILTER: tests of the URMA API between uboe0 and uboe1.
+uboe_conforms() {
+	local -x URMA_TEST_DEVICE=uboe0 URMA_TEST_PEER=uboe1 URMA_LOG_LEVEL=0
+
+	"$UBOE_BUILD/tests/urma/urma_conformance_test" --gtest_color=no --gtest_filter="$1" \
+		>"$log/urma" 2>&1 &&
+		grep -E '^\[==========\].*ran|SKIPPED|^\[  PASSED' "$log/urma" | sort -u |
+		sed 's/^/# /' && return
+	grep -vE '^\[ (      OK|RUN  )' "$log/urma" | tail -n 60 | sed 's/^/# /'
+	return 1
 }
 
 # uboe_impair DEV SPEC

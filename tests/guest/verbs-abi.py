@@ -19,7 +19,7 @@ PAGE, MB = os.sysconf("SC_PAGESIZE"), 1 << 20
 PROT_RW, MAP_SHARED, MAP_PRIVATE, MAP_ANON = 3, 1, 2, 0x20
 LOCAL, WRITE, READ, ATOMIC, MW, ZERO, ODP = 1, 2, 4, 8, 16, 32, 64
 RC, UC, UD, DRIVER = 2, 3, 4, 255
-UM, RM = 1, 3
+RAW, UM, RM = 0, 1, 3
 EID = socket.inet_pton(socket.AF_INET6, "::ffff:10.9.0.1")
 EID6 = socket.inet_pton(socket.AF_INET6, "fd00:9::1")
 NOSUP, INVAL = -errno.EOPNOTSUPP, -errno.EINVAL
@@ -82,9 +82,9 @@ class Context:
         self.out = out.raw
         return -err if ret < 0 else 0
 
-    def get(self, version=1, flags=0, tail=b"", cut=0):
+    def get(self, version=1, flags=0, tail=b"", cut=0, room=32):
         driver = struct.pack("II", version, flags)
-        return self.command(GET_CONTEXT, b"", driver[:len(driver) - cut] + tail, 8 + 32)
+        return self.command(GET_CONTEXT, b"", driver[:len(driver) - cut] + tail, 8 + room)
 
     def arena(self, number, size, prot=PROT_RW, flags=MAP_SHARED, page=None):
         page = ARENA_BASE + number if page is None else page
@@ -220,6 +220,12 @@ def test_context():
         context = Context()
         report.expect("context: " + name, context.get(**args), want)
         context.close()
+    context = Context()
+    report.expect("context: room for more", context.get(room=72), 0)
+    ranges = struct.unpack("8I", context.out[40:72])
+    report.result(ranges == (900, 901, 16, 0, 0, 0, 0, 0), "context: lock buffers", str(ranges))
+    report.result(not any(context.out[72:]), "context: nothing behind them")
+    context.close()
 
 
 def test_arena():
@@ -269,7 +275,7 @@ def test_qp():
     c.cq(at(0, 0), at(0, PAGE))
     cq = c.handle()
     for name, args, want in (
-            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 16}, NOSUP),
+            ("fine", {}, 0), ("two queues on one page", {}, 0), ("flag", {"flags": 32}, NOSUP),
             ("reserved byte", {"rsvd": 1}, INVAL), ("reserved byte of rq", {"rq_rsvd": 1}, INVAL),
             ("UD", {"type": UD}, NOSUP), ("UC", {"type": UC}, NOSUP),
             ("sq shift 16", {"sq_shift": 16}, INVAL), ("sq shift 255", {"sq_shift": 255}, INVAL),
@@ -284,7 +290,8 @@ def test_qp():
             ("page beyond the end", {"page": at(0, MB)}, INVAL),
             ("sq beyond the end", {"sq": at(0, MB - 2048)}, INVAL),
             ("index ring beyond the end", {"idx": at(0, MB)}, INVAL),
-            ("unknown flag", {"flags": 16}, NOSUP),
+            ("unknown flag", {"flags": 32}, NOSUP),
+            ("a place in a lock buffer", {"flags": 16}, INVAL),
             ("of type 1", {"tail": bytes(8) + b"\1" + bytes(23)}, INVAL),
             ("with an EID", {"tail": bytes(31) + b"\1"}, INVAL),
             ("send only", {"flags": 5, "tail": bytes(8)}, INVAL),
@@ -318,6 +325,17 @@ def test_native():
         tail = struct.pack("II", number, 0xfeedf00d if flags & 1 else 0)
         report.expect("jetty: " + name,
                       c.qp(pd, cq, srq=srq, flags=flags, tail=tail), want)
+    for name, number, flags, args, want in (
+            ("the first", 900, 17, {}, 0), ("in use", 900, 17, {}, exists),
+            ("another number", 902, 17, {}, INVAL), ("any number", 0, 17, {}, INVAL),
+            ("with a ring", 901, 17, {"sq": at(0, 8192)}, INVAL),
+            ("of another depth", 901, 17, {"sq_shift": 5}, INVAL),
+            ("not asked for", 901, 1, {"sq": at(0, 8192)}, INVAL),
+            ("not native", 0, 16, {}, INVAL), ("the last", 901, 17, {}, 0)):
+        args = {"sq": 0, "sq_shift": 4, **args}
+        report.expect("lock buffer: " + name,
+                      c.qp(pd, cq, srq=srq, flags=flags, tail=struct.pack("II", number, 0), **args),
+                      want)
     test_segments(c, pd)
     test_targets(c, pd, cq, srq)
     c.close()
@@ -363,11 +381,17 @@ def test_targets(c, pd, cq, srq):
         report.expect("group: " + name, got, want)
     for name, got, want in (
             ("UM", jetty(1, UM), 0), ("RM", jetty(1, RM), 0), ("of type RC", jetty(1, 2), NOSUP),
+            ("raw", jetty(5, RAW, **jfs), 0), ("raw with an SRQ", jetty(1, RAW), INVAL),
+            ("raw of 8 blocks", jetty(5, RAW, sq_shift=3, send_wr=1, **jfs), 0),
+            ("raw of 4", jetty(5, RAW, sq_shift=2, send_wr=1, **jfs), INVAL),
+            ("raw, ordered", jetty(13, RAW, **jfs), INVAL),
+            ("raw from another's address", jetty(5, RAW, eid=bytes(16), **jfs), away),
             ("not native", jetty(0, RM), (NOSUP, INVAL)), ("no SRQ", jetty(1, RM, **jfs), INVAL),
             ("another's address", jetty(1, UM, eid=bytes(15) + b"\1"), away),
             ("no address", jetty(1, RM, eid=bytes(16)), away),
             ("RM, ordered by the target", jetty(9, RM), 0), ("UM likewise", jetty(9, UM), INVAL),
-            ("ordered JFS", jetty(13, RM, **jfs), 0), ("unknown flag", jetty(17, RM), NOSUP),
+            ("ordered JFS", jetty(13, RM, **jfs), 0), ("unknown flag", jetty(33, RM), NOSUP),
+            ("a place in a lock buffer", jetty(17, RM), INVAL),
             ("JFS", jetty(5, RM, **jfs), 0), ("JFS with an SRQ", jetty(5, UM), INVAL),
             ("JFS with a token", jetty(7, UM, **jfs), INVAL),
             ("JFS in a group", jetty(5, UM, group, **jfs), INVAL),

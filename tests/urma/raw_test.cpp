@@ -116,7 +116,8 @@ std::vector<urma_sge_t> pieces(UmEnd &e, unsigned n, std::size_t length,
 	return out;
 }
 
-/// Without CAP_NET_RAW, in this thread.
+/// Without CAP_NET_RAW, in this thread. Before the ends are opened: the kernel serves a
+/// context for who opened it, with the credentials of then.
 class Unprivileged
 {
       public:
@@ -142,8 +143,8 @@ class Unprivileged
 
 TEST(Extension, RawMovesFourKilobytesOfEighteenPieces)
 {
-	UmEnd a(0), b(1);
 	const Unprivileged without;
+	UmEnd a(0), b(1);
 	RawQueue q(a);
 	Listener at(b.ctx->eid);
 
@@ -225,8 +226,8 @@ TEST(Extension, RawQueuesAndOthersAreApart)
 
 TEST(Extension, RawToOurPortTakesThePrivilege)
 {
-	UmEnd a(0), b(1);
 	const Unprivileged without;
+	UmEnd a(0), b(1);
 	RawQueue q(a);
 	Listener at(b.ctx->eid);
 
@@ -270,11 +271,10 @@ TEST(Extension, RawWithThePrivilegeSpeaksUboe)
 {
 	UmShape open;
 
-	open.token = false;
-	UmEnd a(0), b(1, open);
-
 	if (!Unprivileged().had_it())
 		GTEST_SKIP() << "no CAP_NET_RAW";
+	open.token = false;
+	UmEnd a(0), b(1, open);
 	RawQueue q(a);
 	const auto p = message(b.jfr->jfr_id.id, "made by hand");
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
-// Settings of the in-process device that come from the environment.
+// Settings of the in-process device that come from the environment. With a device of the
+// kernel the module has been loaded with what LockBuffer* and DirectWqe ask for
+// (tests/guest/lockbuf).
 #include <chrono>
 #include <cstdlib>
 
@@ -280,6 +282,53 @@ TEST(Settings, LockBufferRefusals)
 	EXPECT_EQ(create(16, 5, 80), EINVAL);
 	EXPECT_EQ(create(8, 6, 80), EINVAL);
 	EXPECT_EQ(create(8, 5, 81), EINVAL);
+	EXPECT_EQ(urma_delete_jfr(jfr), URMA_SUCCESS);
+	EXPECT_EQ(urma_delete_jfc(jfc), URMA_SUCCESS);
+	EXPECT_EQ(urma_delete_context(ctx), URMA_SUCCESS);
+}
+
+/// Elements that look like those of before RESET
+TEST(Settings, LockBufferStartsAnew)
+{
+	const Setting wqe("URMA_INPROC_LOCKBUF", "100-107:16");
+	Pair p(in_place(104));
+
+	for (unsigned round = 0; round < 3; ++round) {
+		p.a.memory->fill(static_cast<std::uint8_t>(round));
+		ASSERT_EQ(Wr(URMA_OPC_WRITE, round)
+				  .local({ p.a.memory->at(0, 64) })
+				  .remote(p.b.memory->va(), p.a.remote)
+				  .post(p.a.jetty),
+			  URMA_SUCCESS);
+		p.a.expect(round);
+		EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), 64), 0) << round;
+		for (End *e : { &p.a, &p.b })
+			EXPECT_EQ(urma_unbind_jetty(e->jetty), URMA_SUCCESS);
+		for (End *e : { &p.a, &p.b }) {
+			urma_jetty_attr_t attr{};
+
+			const auto marker = e->next();
+			ASSERT_TRUE(marker);
+			EXPECT_EQ(marker->flag.bs.flush_err_done, 1);
+			attr.mask = JETTY_STATE;
+			for (auto to : { URMA_JETTY_STATE_RESET, URMA_JETTY_STATE_READY }) {
+				attr.state = to;
+				ASSERT_EQ(urma_modify_jetty(e->jetty, &attr), URMA_SUCCESS);
+			}
+		}
+		p.a.bind();
+		p.b.bind();
+	}
+}
+
+TEST(Settings, OneLockBufferForAll)
+{
+	if (!is_inproc())
+		GTEST_SKIP() << "devices of the kernel have what the module was loaded with";
+	const Setting wqe("URMA_INPROC_LOCKBUF", "100-107:16");
+	urma_context_t *ctx = open_end(0);
+
+	ASSERT_NE(ctx, nullptr);
 	{ // another buffer at the same device, while it is there
 		const Setting other("URMA_INPROC_LOCKBUF", "100-107:32");
 		EXPECT_EQ(open_end(0), nullptr);
@@ -290,8 +339,6 @@ TEST(Settings, LockBufferRefusals)
 		EXPECT_EQ(open_end(0), nullptr) << "its jetties are of the other one";
 		EXPECT_EQ(errno, EINVAL);
 	}
-	EXPECT_EQ(urma_delete_jfr(jfr), URMA_SUCCESS);
-	EXPECT_EQ(urma_delete_jfc(jfc), URMA_SUCCESS);
 	EXPECT_EQ(urma_delete_context(ctx), URMA_SUCCESS);
 	{
 		const Setting big("URMA_INPROC_LOCKBUF", "100-107:1024");

@@ -20,7 +20,7 @@
  *
  * What URMA has and verbs has not travels in the same commands, in fields at the
  * end of a request that may be left out, and in methods of the device. Jetties
- * without a connection (RM, UM) and JFSs are queue pairs of type DRIVER, whose
+ * without a connection (RM, UM), JFSs and raw queues are queue pairs of type DRIVER, whose
  * states are RESET, INIT (with the RNR timer and retries, if wanted), RTS and ERR.
  */
 #ifndef UBOE_ABI_H
@@ -50,6 +50,14 @@ struct uboe_alloc_ucontext_req {
 	__u32 flags; /* none defined */
 };
 
+/* Jetties that have a place in a lock buffer (UBOE_QP_LOCKBUF), and the depth of each */
+struct uboe_lockbuf_range {
+	__u32 first;
+	__u32 last; /* 0: there is no such buffer */
+	__u32 blocks; /* power of two */
+	__u32 rsvd;
+};
+
 struct uboe_alloc_ucontext_resp {
 	__u32 abi_version;
 	__u32 flags; /* enum uboe_ctx_flags */
@@ -58,6 +66,8 @@ struct uboe_alloc_ucontext_resp {
 	__u32 arena_max_size;
 	__u32 max_inline;
 	__u64 caps; /* enum ub_cap */
+	/* kernels of before leave it out: by UBOE_LOCKBUF_* of ub/uboe_mbox.h */
+	struct uboe_lockbuf_range lockbuf[2];
 };
 
 enum uboe_cq_flags {
@@ -108,6 +118,12 @@ enum uboe_qp_flags {
 	UBOE_QP_SEND_ONLY = 1 << 2,
 	/* Service mode ROT (UBOE_ORDER_TARGET in ub/uboe_mbox.h); @type UBOE_JETTY_RM only */
 	UBOE_QP_TARGET_ORDER = 1 << 3,
+	/*
+	 * Its SQEs come by DirectWQE only and lie in a lock buffer (UBOE_JETTY_LOCKBUF in
+	 * ub/uboe_mbox.h): type RC, native, @id in the range of a buffer, which none but such
+	 * a jetty can have, its depth, and @sq 0
+	 */
+	UBOE_QP_LOCKBUF = 1 << 4,
 };
 
 struct uboe_create_qp_req {
@@ -121,7 +137,11 @@ struct uboe_create_qp_req {
 	__u32 id; /* wanted number, 2 to 2^16 + 1023; 0: any. EEXIST when in use */
 	__u32 token; /* TokenValue */
 	/* may be left out; zero unless the type is DRIVER */
-	__u32 type; /* UBOE_JETTY_UM or UBOE_JETTY_RM of ub/uboe_mbox.h */
+	/*
+	 * UBOE_JETTY_UM or UBOE_JETTY_RM of ub/uboe_mbox.h, or UBOE_JETTY_RAW, send only: with
+	 * CAP_NET_RAW in the device's network namespace it has UBOE_RAW_UB
+	 */
+	__u32 type;
 	__u32 group; /* one of this context that it joins, 0: none. ENOSPC when full */
 	__u8 eid[16]; /* own address, one of the port's GIDs */
 };

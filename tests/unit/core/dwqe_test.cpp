@@ -357,6 +357,56 @@ TEST_F(Locked, OverflowAndFlush)
 	EXPECT_EQ(there(), 0u);
 }
 
+/* What was in the window when a jetty leaves RESET is not its first element */
+TEST_F(Locked, BeginsWhenItLeavesReset)
+{
+	start();
+	ubsim::dma page = p->a.h.alloc_dma(UBOE_JPAGE_SOFT_STRIDE);
+	u8 *at = page.p;
+	uboe_jetty_ctx c{};
+
+	at[UBOE_JPAGE_DWQE] = 2;
+	c.type = UBOE_JETTY_RC;
+	c.flags = UBOE_JETTY_LOCKBUF;
+	c.sq_shift = shift;
+	c.page = page.bus;
+	c.tx_jfcn = 1;
+	c.rx_jfcn = 2;
+	c.jfrn = 1;
+	ASSERT_EQ(p->a.h.create(UBOE_MBOX_JETTY, first, c), 0);
+	const ubp_jetty *j = ubp_jetty_find(p->a.h.dev(), first);
+	EXPECT_EQ(j->dwqe_seen, 2u);
+	at[UBOE_JPAGE_DWQE] = 1;
+	c.state = UBOE_JS_INIT;
+	for (unsigned i = 0; i < 2; i++) {
+		ASSERT_EQ(p->a.h.modify(UBOE_MBOX_JETTY, first, c, UBOE_JM_STATE), 0);
+		EXPECT_EQ(j->dwqe_seen, 1u) << "and not when it is in INIT already";
+		at[UBOE_JPAGE_DWQE] = 3;
+	}
+	EXPECT_EQ(p->a.h.destroy(UBOE_MBOX_JETTY, first), 0);
+}
+
+/* What a driver checks before there is a device */
+TEST_F(Locked, BothAtOnce)
+{
+	uboe_lockbuf_ctx c[2] = {};
+
+	EXPECT_EQ(ubp_lockbufs_wrong(c), nullptr) << "none";
+	c[UBOE_LOCKBUF_STARS] = context(100, 107, 4);
+	EXPECT_EQ(ubp_lockbufs_wrong(c), nullptr);
+	c[UBOE_LOCKBUF_STARS] = context(100, 108, 4);
+	EXPECT_STREQ(ubp_lockbufs_wrong(c), "capacity");
+	c[UBOE_LOCKBUF_WQE] = context(2, 99, 4);
+	c[UBOE_LOCKBUF_STARS] = context(100, 107, 4);
+	EXPECT_EQ(ubp_lockbufs_wrong(c), nullptr);
+	c[UBOE_LOCKBUF_WQE] = context(2, 100, 4);
+	EXPECT_STREQ(ubp_lockbufs_wrong(c), "jetties_of_other_buffer");
+	c[UBOE_LOCKBUF_WQE] = context(200, 457, 4);
+	EXPECT_STREQ(ubp_lockbufs_wrong(c), "capacity");
+	c[UBOE_LOCKBUF_WQE].rsvd[0] = 1;
+	EXPECT_STREQ(ubp_lockbufs_wrong(c), "reserved");
+}
+
 TEST_F(Locked, WhoMayHaveAPlace)
 {
 	start();
