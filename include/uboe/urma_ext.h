@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the URMA API has no names for: operations, rotation of tokens, receive buffers of
- * one size, raw queues, the device as a whole, traffic management. A request that says flag.bs.has_drv_ext is
- * the first member of a struct uboe_jfs_wr.
+ * one size, raw queues, the device as a whole, traffic management. A request that says
+ * flag.bs.has_drv_ext is the first member of a struct uboe_jfs_wr.
  *
  *	Write with reduce	opcode URMA_OPC_WRITE: remote memory becomes (remote op local)
  *	Read with reduce	URMA_OPC_READ: local memory becomes (local op remote)

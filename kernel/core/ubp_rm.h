@@ -90,7 +90,7 @@ struct ubp_rm {
  * @psn: of its last packet
  * @jetty: who asked
  * @rcid: INI_RC_Type and _ID of the request and its answer
- * @alloc: it asks for a sequence context. @context: it is in one
+ * @alloc: it asks for a sequence context
  * @sent: all of it; only then may an answer come
  * @broken: ended before its end: there will be no answer
  */
@@ -106,7 +106,6 @@ struct ubp_rreq {
 	u8 op; /* of the answer */
 	bool retry;
 	bool alloc;
-	bool context;
 	bool sent;
 	bool broken;
 };

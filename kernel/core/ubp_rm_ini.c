@@ -289,7 +289,7 @@ void ubp_rm_commit(struct ubp_tp *tp, const struct ubp_txd *d, u32 psn)
 		if (sh->req_head == sh->req_tail)
 			sh->answer_at = tp->now;
 		sh->req_tail++;
-		if (!rq->context)
+		if (!ubp_rot_is_context(rq->rcid)) /* those have numbers of their own */
 			sh->next_ssn++;
 		if (unlikely(m->j->target_order))
 			ubp_rot_sent(tp, rq);

@@ -21,7 +21,7 @@ static struct ubp_rot_ini *ubp_rot_find(struct ubp_rot *rot, u32 jetty)
 	for (i = 0; i < UBP_ROT_MAX; i++) {
 		struct ubp_rot_ini *c = &rot->ini[(jetty + i) & (UBP_ROT_MAX - 1)];
 
-		if (c->used && c->jetty == jetty)
+		if (c->jetty == jetty)
 			return c;
 	}
 	return NULL;
@@ -50,10 +50,10 @@ static struct ubp_rot_ini *ubp_rot_entry(struct ubp_tp *tp, u32 jetty)
 	for (i = 0; !c && i < UBP_ROT_MAX; i++) {
 		struct ubp_rot_ini *at = &rot->ini[(jetty + i) & (UBP_ROT_MAX - 1)];
 
-		if (at->used && at->state != UBP_ROT_NONE && !ubp_rot_stale(at, tp->now))
+		/* free ones are in this state, too */
+		if (at->state != UBP_ROT_NONE && !ubp_rot_stale(at, tp->now))
 			continue;
 		memset(at, 0, sizeof(*at));
-		at->used = true;
 		at->jetty = jetty;
 		c = at;
 	}
@@ -84,7 +84,6 @@ void ubp_rot_start(struct ubp_tp *tp, struct ubp_rreq *rq, struct ubp_jetty *j)
 	if (c->state == UBP_ROT_HELD) {
 		rq->rcid = UBP_PUT(UB_BTAH_RC_TYPE, (u32)UB_RC_TYPE_SC) | c->scid;
 		rq->ssn = c->ssn;
-		rq->context = true;
 	} else if (c->state == UBP_ROT_NONE && rq->op == UB_TA_TAACK) {
 		rq->alloc = true;
 	}
@@ -96,7 +95,7 @@ void ubp_rot_sent(struct ubp_tp *tp, const struct ubp_rreq *rq)
 
 	if (!c)
 		return;
-	if (rq->context) {
+	if (ubp_rot_is_context(rq->rcid)) {
 		c->ssn++;
 		c->at = tp->now;
 	} else if (rq->alloc) {
@@ -140,12 +139,12 @@ void ubp_rot_forget(struct ubp_share *sh, const struct ubp_rreq *rq)
 
 u32 ubp_rot_from(struct ubp_tp *tp, u32 rcid)
 {
-	u32 scid = rcid & UB_BTAH_RC_ID;
-	struct ubp_rot_tgt *c = &tp->sh->rot.tgt[scid & (UBP_ROT_MAX - 1)];
+	u32 id = rcid & UB_BTAH_RC_ID, index = id & (UBP_ROT_MAX - 1);
+	struct ubp_rot_tgt *c = &tp->sh->rot.tgt[index];
 
-	if (UBP_GET(UB_BTAH_RC_TYPE, rcid) != UB_RC_TYPE_SC)
-		return rcid & UB_BTAH_RC_ID;
-	if (c->jetty == UBP_RM_NOBODY || ubp_rot_scid(c, scid & (UBP_ROT_MAX - 1)) != scid)
+	if (!ubp_rot_is_context(rcid))
+		return id;
+	if (c->jetty == UBP_RM_NOBODY || ubp_rot_scid(c, index) != id)
 		return UBP_RM_NOBODY;
 	c->at = tp->now;
 	return c->jetty;
@@ -156,7 +155,7 @@ u16 ubp_rot_grant(struct ubp_tp *tp, u32 rcid)
 	struct ubp_rot_tgt *tgt = tp->sh->rot.tgt, *c = NULL;
 	u32 jetty = rcid & UB_BTAH_RC_ID, i;
 
-	if (UBP_GET(UB_BTAH_RC_TYPE, rcid) == UB_RC_TYPE_SC)
+	if (ubp_rot_is_context(rcid))
 		return 0; /* who is in one needs none */
 	for (i = 0; i < UBP_ROT_MAX; i++) {
 		struct ubp_rot_tgt *at = &tgt[(jetty + i) & (UBP_ROT_MAX - 1)];
@@ -182,8 +181,7 @@ bool ubp_rot_must_wait(const struct ubp_tp *tp, const struct ubp_ta *ta)
 	const struct ubp_rsp *r = &tp->rsp;
 	u32 i;
 
-	if (UBP_GET(UB_BTAH_RC_TYPE, ta->rcid) != UB_RC_TYPE_SC ||
-	    (ta->odr & UB_ODR_TEO) != UB_ORDER_STRONG)
+	if (!ubp_rot_is_context(ta->rcid) || (ta->odr & UB_ODR_TEO) != UB_ORDER_STRONG)
 		return false;
 	for (i = r->rce_head; i != r->rce_tail; i++) {
 		const struct ubp_rce *e = ubp_rsp_entry(tp, i);
@@ -199,6 +197,8 @@ void ubp_rot_reset(struct ubp_share *sh)
 	u32 i;
 
 	memset(&sh->rot, 0, sizeof(sh->rot));
-	for (i = 0; i < UBP_ROT_MAX; i++)
+	for (i = 0; i < UBP_ROT_MAX; i++) {
+		sh->rot.ini[i].jetty = UBP_RM_NOBODY;
 		sh->rot.tgt[i].jetty = UBP_RM_NOBODY;
+	}
 }

@@ -9,6 +9,7 @@
 #ifndef UBP_ROT_H
 #define UBP_ROT_H
 
+#include "ub_wire.h"
 #include "ubp_os.h"
 
 struct ubp_jetty;
@@ -31,9 +32,8 @@ enum ubp_rot_state {
 
 /**
  * struct ubp_rot_ini - sequence context of one of our jetties at the peer
- * @jetty: whose
+ * @jetty: whose, UBP_RM_NOBODY: free
  * @state: enum ubp_rot_state
- * @used: the entry is taken
  * @scid: HELD: its number
  * @ssn: HELD: TASSN of its next request
  * @at: HELD: when its last request was sent. DENIED: when to ask again
@@ -41,7 +41,6 @@ enum ubp_rot_state {
 struct ubp_rot_ini {
 	u32 jetty;
 	u8 state;
-	bool used;
 	u16 scid;
 	u16 ssn;
 	u64 at;
@@ -63,6 +62,12 @@ struct ubp_rot {
 	struct ubp_rot_ini ini[UBP_ROT_MAX];
 	struct ubp_rot_tgt tgt[UBP_ROT_MAX];
 };
+
+/* INI_RC_Type and _ID: is it a context, and no queue? */
+static inline bool ubp_rot_is_context(u32 rcid)
+{
+	return UBP_GET(UB_BTAH_RC_TYPE, rcid) == UB_RC_TYPE_SC;
+}
 
 /* Initiator. A request of such a jetty begins: in the context, or asks for one, or neither */
 void ubp_rot_start(struct ubp_tp *tp, struct ubp_rreq *rq, struct ubp_jetty *j);

@@ -60,8 +60,12 @@ bool check_order(const urma_jfs_cfg_t &s)
 	if (order == URMA_DEF_ORDER || order == static_cast<u32>(row.order) ||
 	    order == static_cast<u32>(row.choice))
 		return true;
-	URMA_FAILED(row.other, "jfs_cfg.flag.order_type %u: %d or %d with trans_mode %d", order,
-		    row.order, row.choice, s.trans_mode);
+	if (row.choice == row.order)
+		URMA_FAILED(row.other, "jfs_cfg.flag.order_type %u: only %d with trans_mode %d",
+			    order, row.order, s.trans_mode);
+	else
+		URMA_FAILED(row.other, "jfs_cfg.flag.order_type %u: %d or %d with trans_mode %d",
+			    order, row.order, row.choice, s.trans_mode);
 	return false;
 }
 

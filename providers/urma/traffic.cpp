@@ -125,11 +125,24 @@ int set_rate(Sender &s, u32 kbps, u32 burst)
 	return device.modify_tm(tag, wanted, UBOE_TMM_PEAK);
 }
 
-int check_and_set_rate(Sender &s, u32 kbps, u32 burst)
+/// @p none: what to say when @p s is null.
+urma_status_t check_and_set_rate(const char *call, Sender *s, const char *none, u32 kbps, u32 burst)
 {
-	if (s.spec.mode == UBOE_JETTY_RAW)
-		return EOPNOTSUPP;
-	return !kbps && burst ? EINVAL : set_rate(s, kbps, burst);
+	if (!s)
+		return fail(URMA_EINVAL, call, "%s", none);
+	const int err = s->spec.mode == UBOE_JETTY_RAW ? EOPNOTSUPP :
+			!kbps && burst		       ? EINVAL :
+							 set_rate(*s, kbps, burst);
+
+	return err ? fail(err, call, "%u kb/s, burst %u: %s", kbps, burst, reason(err)) :
+		     URMA_SUCCESS;
+}
+
+/// What a device said to a command for a node.
+urma_status_t answer(const char *call, int err, u32 level, u32 number)
+{
+	return err ? fail(err, call, "level %u, number %u: %s", level, number, reason(err)) :
+		     URMA_SUCCESS;
 }
 
 } // namespace
@@ -151,10 +164,9 @@ urma_status_t uboe_create_tm(urma_context_t *ctx, const uboe_tm_node_t *node)
 
 	if (has_weight(node->level) && !wanted.weight)
 		wanted.weight = 1;
-	if (int err = c->backend->create_tm(tag_of(node->level, node->number), wanted))
-		return URMA_FAILED(err, "level %u, number %u: %s", node->level, node->number,
-				   reason(err));
-	return URMA_SUCCESS;
+	const int err = c->backend->create_tm(tag_of(node->level, node->number), wanted);
+
+	return answer(__func__, err, node->level, node->number);
 }
 
 urma_status_t uboe_modify_tm(urma_context_t *ctx, const uboe_tm_node_t *node, uint32_t mask)
@@ -171,10 +183,7 @@ urma_status_t uboe_modify_tm(urma_context_t *ctx, const uboe_tm_node_t *node, ui
 
 	if (node->level != UBOE_TML_QUEUE)
 		err = c->backend->modify_tm(tag_of(node->level, node->number), to_ctx(*node), mask);
-	if (err)
-		return URMA_FAILED(err, "level %u, number %u: %s", node->level, node->number,
-				   reason(err));
-	return URMA_SUCCESS;
+	return answer(__func__, err, node->level, node->number);
 }
 
 urma_status_t uboe_query_tm(urma_context_t *ctx, uboe_tm_node_t *node)
@@ -187,11 +196,11 @@ urma_status_t uboe_query_tm(urma_context_t *ctx, uboe_tm_node_t *node)
 				   !c	 ? "ctx: not a context" :
 				   !node ? "node: null" :
 					   "node: level or number");
-	if (int err = c->backend->query_tm(tag_of(node->level, node->number), now))
-		return URMA_FAILED(err, "level %u, number %u: %s", node->level, node->number,
-				   reason(err));
-	*node = to_node(node->level, node->number, now);
-	return URMA_SUCCESS;
+	const int err = c->backend->query_tm(tag_of(node->level, node->number), now);
+
+	if (!err)
+		*node = to_node(node->level, node->number, now);
+	return answer(__func__, err, node->level, node->number);
 }
 
 urma_status_t uboe_delete_tm(urma_context_t *ctx, uint32_t level, uint32_t number)
@@ -203,29 +212,17 @@ urma_status_t uboe_delete_tm(urma_context_t *ctx, uint32_t level, uint32_t numbe
 		return URMA_FAILED(URMA_EINVAL, "%s", c ? "level or number" : "ctx: not a context");
 	if (level != UBOE_TML_QUEUE)
 		err = c->backend->destroy_tm(tag_of(level, number));
-	if (err)
-		return URMA_FAILED(err, "level %u, number %u: %s", level, number, reason(err));
-	return URMA_SUCCESS;
+	return answer(__func__, err, level, number);
 }
 
 urma_status_t uboe_set_jetty_rate(urma_jetty_t *jetty, uint32_t kbps, uint32_t burst)
 {
-	Jetty *j = Handles<Jetty>::check(jetty);
-
-	if (!j)
-		return URMA_FAILED(URMA_EINVAL, "jetty: not a jetty");
-	if (int err = check_and_set_rate(*j, kbps, burst))
-		return URMA_FAILED(err, "%u kb/s, burst %u: %s", kbps, burst, reason(err));
-	return URMA_SUCCESS;
+	return check_and_set_rate(__func__, Handles<Jetty>::check(jetty), "jetty: not a jetty",
+				  kbps, burst);
 }
 
 urma_status_t uboe_set_jfs_rate(urma_jfs_t *jfs, uint32_t kbps, uint32_t burst)
 {
-	Jfs *s = Handles<Jfs>::check(jfs);
-
-	if (!s)
-		return URMA_FAILED(URMA_EINVAL, "jfs: not a JFS");
-	if (int err = check_and_set_rate(*s, kbps, burst))
-		return URMA_FAILED(err, "%u kb/s, burst %u: %s", kbps, burst, reason(err));
-	return URMA_SUCCESS;
+	return check_and_set_rate(__func__, Handles<Jfs>::check(jfs), "jfs: not a JFS", kbps,
+				  burst);
 }

@@ -344,7 +344,7 @@ TEST(Tm, ChangesAreRefused)
 
 // ---- jetties ----
 
-void write_and_look(Pair &p, std::size_t n, std::uint8_t seed)
+void write(Pair &p, std::size_t n, std::uint8_t seed)
 {
 	p.a.memory->fill(seed);
 	ASSERT_EQ(Wr(URMA_OPC_WRITE, seed)
@@ -352,8 +352,18 @@ void write_and_look(Pair &p, std::size_t n, std::uint8_t seed)
 			  .remote(p.b.memory->va(), p.a.remote)
 			  .post(p.a.jetty),
 		  URMA_SUCCESS);
+}
+
+void look(Pair &p, std::size_t n, std::uint8_t seed)
+{
 	p.a.expect(seed);
 	EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), n), 0);
+}
+
+void write_and_look(Pair &p, std::size_t n, std::uint8_t seed)
+{
+	ASSERT_NO_FATAL_FAILURE(write(p, n, seed));
+	look(p, n, seed);
 }
 
 TEST(TmJetty, HasAQueueOfTheTree)
@@ -477,17 +487,11 @@ TEST(TmJetty, WhoWaitsGoesOnWhenTheLimitGoes)
 	Pair p(shape);
 	ASSERT_EQ(uboe_set_jetty_rate(p.a.jetty, 1000, 0), URMA_SUCCESS);
 	for (std::uint8_t seed : { 1, 2 }) {
-		p.a.memory->fill(seed);
-		ASSERT_EQ(Wr(URMA_OPC_WRITE, seed)
-				  .local({ p.a.memory->at(0, n) })
-				  .remote(p.b.memory->va(), p.a.remote)
-				  .post(p.a.jetty),
-			  URMA_SUCCESS);
+		ASSERT_NO_FATAL_FAILURE(write(p, n, seed));
 		EXPECT_TRUE(p.a.nothing_comes(50));
 		ASSERT_EQ(uboe_set_jetty_rate(p.a.jetty, seed == 1 ? most_kbps : 0, 0),
 			  URMA_SUCCESS);
-		p.a.expect(seed);
-		EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), n), 0);
+		look(p, n, seed);
 		ASSERT_EQ(uboe_set_jetty_rate(p.a.jetty, 1000, 0), URMA_SUCCESS);
 	}
 }

@@ -124,8 +124,7 @@ class world
 	void end()
 	{
 		poll();
-		for (const auto &[at, a] : asked_)
-			seen_before_ += forgotten_node(a) && a.seen;
+		seen_before_ = seen_of_victim();
 		switch (v_.how) {
 		case end_by::destroy:
 			party(v_.victim).reset();
@@ -169,12 +168,8 @@ class world
 				EXPECT_EQ(a.status, UBOE_CQE_OK)
 					<< "jetty " << a.jetty << " entry " << std::get<2>(at);
 		}
-		std::uint64_t seen = 0;
-
-		for (const auto &[at, a] : asked_)
-			seen += forgotten_node(a) && a.seen;
 		if (gone_ && alive(v_.victim))
-			EXPECT_EQ(seen, seen_before_) << "a completion after the end";
+			EXPECT_EQ(seen_of_victim(), seen_before_) << "a completion after the end";
 		if (ended_ && v_.how == end_by::error)
 			EXPECT_EQ(flush_done_[parties[v_.victim]], 1u);
 		for (unsigned n = 0; n < 3; n++) {
@@ -220,13 +215,22 @@ class world
 	std::unique_ptr<ubsim::rc> &party(unsigned n) { return net_[n].jetties[parties[n]]; }
 	bool alive(unsigned n) const { return n != dead_; }
 
-	/* Nobody waits for its completion any more */
-	bool forgotten_node(const asked &a) const
+	/* Once the victim is gone nobody waits for its completion any more */
+	bool of_victim(const asked &a) const
 	{
 		return v_.how == end_by::destroy ? a.jetty == parties[v_.victim] :
 						   a.node == v_.victim;
 	}
-	bool forgotten(const asked &a) const { return gone_ && forgotten_node(a); }
+	bool forgotten(const asked &a) const { return gone_ && of_victim(a); }
+
+	std::uint64_t seen_of_victim() const
+	{
+		std::uint64_t seen = 0;
+
+		for (const auto &[at, a] : asked_)
+			seen += of_victim(a) && a.seen;
+		return seen;
+	}
 
 	void add_party(unsigned n)
 	{
@@ -330,8 +334,7 @@ class world
 		for (unsigned n = 0; n < 3; n++) {
 			if (!alive(n))
 				continue;
-			for (auto &w : std::exchange(net_[n].h.wanted(), {}))
-				ubp_share_open(net_[n].h.dev(), net_[n].channel(w.second));
+			net_[n].serve_wanted();
 			net_.launch(n);
 			net_[n].h.reap();
 		}

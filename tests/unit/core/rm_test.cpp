@@ -31,25 +31,10 @@ class Rm : public testing::Test
 	ubsim::send_wr access(std::uint8_t op, unsigned a, unsigned b, std::uint64_t loff,
 			      std::uint64_t roff, std::uint32_t len)
 	{
-		return { .op = op,
-			 .sges = { net[a].local(loff, len) },
-			 .remote = net[b].m.va() + roff,
-			 .rkey = key,
-			 .tpn = net[a].channel(net[b].self) };
+		return net.access(op, a, b, loff, roff, len);
 	}
 
-	uboe_cqe done(unsigned n)
-	{
-		std::optional<uboe_cqe> c;
-
-		net.until([&] {
-			if (!c)
-				c = net[n].tx.poll();
-			return c.has_value();
-		});
-		EXPECT_TRUE(c) << "no completion";
-		return c.value_or(uboe_cqe{ ~0u });
-	}
+	uboe_cqe done(unsigned n) { return net.completion(n).value_or(uboe_cqe{ ~0u }); }
 
 	uboe_cqe received(unsigned n)
 	{

@@ -6,6 +6,8 @@
 #ifndef UBOE_TESTS_UNIT_CORE_RMNET_HPP
 #define UBOE_TESTS_UNIT_CORE_RMNET_HPP
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstring>
 #include <list>
@@ -76,6 +78,13 @@ class node
 		tp.timeout_ns = 1;
 		tp.vl = vl;
 		return h.create(UBOE_MBOX_TP, next_tpn, tp) ? 0 : next_tpn++;
+	}
+
+	/* Channels that peers ask for: made, and the peers answered */
+	void serve_wanted()
+	{
+		for (auto &w : std::exchange(h.wanted(), {}))
+			ubp_share_open(h.dev(), channel(w.second));
 	}
 
 	ubp_share *share(address peer) { return ubp_tp_find(h.dev(), channel(peer))->sh; }
@@ -169,8 +178,7 @@ class network
 			host &h = nodes[i]->h;
 
 			h.time = clock;
-			for (auto &w : std::exchange(h.wanted(), {}))
-				ubp_share_open(h.dev(), nodes[i]->channel(w.second));
+			nodes[i]->serve_wanted();
 			h.run_timers();
 			h.run_turns();
 		}
@@ -189,6 +197,33 @@ class network
 			launch(i);
 			nodes[i]->h.reap();
 		}
+	}
+
+	/* Node @a reaches the memory of node @b */
+	ubsim::send_wr access(std::uint8_t op, unsigned a, unsigned b, std::uint64_t loff,
+			      std::uint64_t roff, std::uint32_t len,
+			      std::uint8_t order = UB_ORDER_NO)
+	{
+		return { .op = op,
+			 .order = order,
+			 .sges = { nodes[a]->local(loff, len) },
+			 .remote = nodes[b]->m.va() + roff,
+			 .rkey = key,
+			 .tpn = nodes[a]->channel(nodes[b]->self) };
+	}
+
+	/* Of the next request of node @n that ends */
+	std::optional<uboe_cqe> completion(unsigned n)
+	{
+		std::optional<uboe_cqe> c;
+
+		until([&] {
+			if (!c)
+				c = nodes[n]->tx.poll();
+			return c.has_value();
+		});
+		EXPECT_TRUE(c) << "no completion";
+		return c;
 	}
 
 	/* Until @done or for @limit; quick when nothing is on its way */

@@ -34,12 +34,7 @@ class Rot : public testing::Test
 			      std::uint64_t roff, std::uint32_t len,
 			      std::uint8_t order = UB_ORDER_STRONG)
 	{
-		return { .op = op,
-			 .order = order,
-			 .sges = { net[a].local(loff, len) },
-			 .remote = net[b].m.va() + roff,
-			 .rkey = key,
-			 .tpn = net[a].channel(net[b].self) };
+		return net.access(op, a, b, loff, roff, len, order);
 	}
 
 	ubsim::send_wr write(std::uint64_t roff = 0, std::uint8_t order = UB_ORDER_STRONG)
@@ -49,14 +44,8 @@ class Rot : public testing::Test
 
 	unsigned done(unsigned n)
 	{
-		std::optional<uboe_cqe> c;
+		const auto c = net.completion(n);
 
-		net.until([&] {
-			if (!c)
-				c = net[n].tx.poll();
-			return c.has_value();
-		});
-		EXPECT_TRUE(c) << "no completion";
 		return c ? status(*c) : ~0u;
 	}
 
@@ -351,7 +340,7 @@ TEST_F(Rot, AnUnknownContextIsRefused)
 		ubp_rot_ini *mine = nullptr;
 
 		for (ubp_rot_ini &c : sh->rot.ini)
-			if (c.used)
+			if (c.jetty != UBP_RM_NOBODY)
 				mine = &c;
 		ASSERT_TRUE(mine);
 		const std::uint16_t right = mine->scid;
