@@ -384,6 +384,13 @@ int Endpoint::command(u32 object, u32 verb, u32 id, const void *in, u32 in_len, 
 	return err;
 }
 
+void Endpoint::set_segmentation(bool on)
+{
+	const Lock hold(lock_);
+
+	socket_.set_segmentation(on);
+}
+
 void Endpoint::watch(Sink *sink)
 {
 	const Lock hold(lock_);
@@ -445,7 +452,8 @@ void Endpoint::wake()
 void Endpoint::receive()
 {
 	socket_.flush();
-	for (Block *b : socket_.receive()) {
+	socket_.fetch();
+	while (Block *b = socket_.next()) {
 		// the kernel has checked what it does not show us
 		const ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, b};
 

@@ -89,6 +89,9 @@ public:
 	/// lives as long as the endpoint. 0 or an errno.
 	int channel_to(const Address &peer, u32 &channel);
 
+	/// May the kernel cut runs of packets to one peer (socket.hpp)? From the beginning yes.
+	void set_segmentation(bool on);
+
 	void watch(Sink *sink);
 	void unwatch(Sink *sink);
 

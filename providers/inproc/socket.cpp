@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <netinet/udp.h>
 #include <poll.h>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int socket_buffer = 4 << 20; // bytes; the kernel may give less
 constexpr int send_patience_ms = 10; // for a full send buffer
+constexpr std::size_t run_max = 65535 - UB_UDP_LEN; // bytes that one message may carry
 
 void put16(std::uint8_t *p, std::size_t v)
 {
@@ -22,31 +24,45 @@ void put16(std::uint8_t *p, std::size_t v)
 	p[1] = static_cast<std::uint8_t>(v);
 }
 
-/// Traffic class that came with a message; 0 when the kernel did not say.
-std::uint8_t traffic_class(const msghdr &m)
+/// What came with a message beside its bytes.
+struct Extras {
+	std::uint8_t tc = 0; // 0 when the kernel did not say
+	std::size_t segment = 0; // length of the packets that it consists of; 0: it is one
+};
+
+int value_of(const cmsghdr *c)
 {
-	for (cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(const_cast<msghdr *>(&m), c)) {
-		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
-			return *CMSG_DATA(c);
-		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS) {
-			int v;
-			std::memcpy(&v, CMSG_DATA(c), sizeof(v));
-			return static_cast<std::uint8_t>(v);
-		}
-	}
-	return 0;
+	int v;
+
+	std::memcpy(&v, CMSG_DATA(c), sizeof(v));
+	return v;
 }
 
-std::uint8_t *add_control(std::uint8_t *p, int level, int type, int value)
+Extras extras(const msghdr &m)
+{
+	Extras e;
+
+	for (cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(const_cast<msghdr *>(&m), c)) {
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
+			e.tc = *CMSG_DATA(c);
+		else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS)
+			e.tc = static_cast<std::uint8_t>(value_of(c));
+		else if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO)
+			e.segment = static_cast<std::size_t>(value_of(c));
+	}
+	return e;
+}
+
+template <class T> std::uint8_t *add_control(std::uint8_t *p, int level, int type, T value)
 {
 	cmsghdr c{};
 
-	c.cmsg_len = CMSG_LEN(sizeof(int));
+	c.cmsg_len = CMSG_LEN(sizeof(value));
 	c.cmsg_level = level;
 	c.cmsg_type = type;
 	std::memcpy(p, &c, sizeof(c));
 	std::memcpy(p + CMSG_LEN(0), &value, sizeof(value));
-	return p + CMSG_SPACE(sizeof(int));
+	return p + CMSG_SPACE(sizeof(value));
 }
 
 } // namespace
@@ -92,16 +108,33 @@ bool Socket::set_options(int ttl)
 	       set(IPPROTO_IPV6, IPV6_UNICAST_HOPS, ttl) && set(SOL_UDP, UDP_NO_CHECK6_RX, on);
 }
 
-bool Socket::omit_checksums(bool on) const
+bool Socket::omit_checksums(bool on)
 {
 	const int value = on;
 
-	return !setsockopt(fd_, v4_ ? SOL_SOCKET : SOL_UDP, v4_ ? SO_NO_CHECK : UDP_NO_CHECK6_TX,
-			   &value, sizeof(value));
+	if (checksums_ == !on)
+		return true;
+	if (setsockopt(fd_, v4_ ? SOL_SOCKET : SOL_UDP, v4_ ? SO_NO_CHECK : UDP_NO_CHECK6_TX,
+		       &value, sizeof(value)))
+		return false;
+	checksums_ = !on;
+	return true;
+}
+
+// Linux 5.0 and newer. Without it aggregates come as single packets, as from any peer
+void Socket::set_receive_aggregates()
+{
+	const int on = 1;
+
+	if (v4_ || setsockopt(fd_, SOL_UDP, UDP_GRO, &on, sizeof(on)))
+		return;
+	// not touched by the kernel or by us before an aggregate comes
+	overflow_ = std::make_unique_for_overwrite<std::uint8_t[]>(batch * overflow);
 }
 
 int Socket::open(const Address &local, std::uint16_t port, int ttl)
 {
+	const int none = 0; // a length is said with each message
 	sockaddr_in6 sa;
 	const socklen_t len = to_sockaddr(local, port, sa);
 
@@ -121,6 +154,9 @@ int Socket::open(const Address &local, std::uint16_t port, int ttl)
 		if (!b)
 			return ENOMEM;
 	}
+	set_receive_aggregates();
+	can_segment_ = !v4_ && !setsockopt(fd_, SOL_UDP, UDP_SEGMENT, &none, sizeof(none));
+	set_segmentation(true);
 	return 0;
 }
 
@@ -143,42 +179,113 @@ std::uint32_t Socket::route_mtu(const Address &to) const
 	return static_cast<std::uint32_t>(std::max(mtu, 0));
 }
 
-void Socket::put_control(unsigned i, int tc, int ttl)
+bool Socket::extends(const Run &r, std::size_t len, const sockaddr_in6 &to, int tc, int ttl) const
 {
-	std::uint8_t *p = out_control_[i].bytes;
+	const std::size_t segment = out_iov_[r.first].iov_len;
 
-	out_msg_[i].msg_hdr.msg_control = p;
-	p = add_control(p, v4_ ? IPPROTO_IP : IPPROTO_IPV6, v4_ ? IP_TOS : IPV6_TCLASS, tc);
-	p = add_control(p, v4_ ? IPPROTO_IP : IPPROTO_IPV6, v4_ ? IP_TTL : IPV6_HOPLIMIT, ttl);
-	out_msg_[i].msg_hdr.msg_controllen = static_cast<std::size_t>(p - out_control_[i].bytes);
+	return segmentation_ && out_iov_[waiting_ - 1].iov_len == segment && len <= segment &&
+	       r.bytes + len <= run_max && r.tc == tc && r.ttl == ttl &&
+	       !std::memcmp(&out_addr_[r.first], &to, sizeof(to));
 }
 
 void Socket::send(Block *b, const Address &to, std::uint16_t port)
 {
 	if (port != port_)
 		flush();
-	const unsigned i = waiting_++;
+	const std::size_t len = b->len - Block::headers(v4_);
 	const std::uint8_t *ip = b->packet(v4_);
 	const int tc = v4_ ? ip[1] : (ip[0] << 4 & 0xf0) | ip[1] >> 4;
 	const int ttl = v4_ ? ip[8] : ip[7];
-	msghdr &m = out_msg_[i].msg_hdr;
+	sockaddr_in6 sa;
+
+	to_sockaddr(to, port, sa);
+	if (runs_ && extends(run_[runs_ - 1], len, sa, tc, ttl)) {
+		++run_[runs_ - 1].count;
+		run_[runs_ - 1].bytes += len;
+	} else {
+		out_addr_[waiting_] = sa;
+		run_[runs_++] = {waiting_, 1, len, tc, ttl};
+	}
+	out_[waiting_] = b;
+	out_iov_[waiting_++] = {b->payload(), len};
+	if (port != port_ || waiting_ == batch)
+		flush();
+}
+
+void Socket::fill_message(unsigned run)
+{
+	const Run &r = run_[run];
+	msghdr &m = out_msg_[run].msg_hdr;
+	std::uint8_t *const control = out_control_[run].bytes, *p = control;
 
 	m = {};
-	out_[i] = b;
-	out_iov_[i] = {b->payload(), b->len - Block::headers(v4_)};
-	m.msg_name = &out_addr_[i];
-	m.msg_namelen = to_sockaddr(to, port, out_addr_[i]);
-	m.msg_iov = &out_iov_[i];
+	m.msg_name = &out_addr_[r.first];
+	m.msg_namelen = v4_ ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+	m.msg_iov = &out_iov_[r.first];
+	m.msg_iovlen = r.count;
+	if (r.tc)
+		p = add_control(p, v4_ ? IPPROTO_IP : IPPROTO_IPV6, v4_ ? IP_TOS : IPV6_TCLASS,
+				r.tc);
+	if (r.ttl != ttl_)
+		p = add_control(p, v4_ ? IPPROTO_IP : IPPROTO_IPV6, v4_ ? IP_TTL : IPV6_HOPLIMIT,
+				r.ttl);
+	if (r.count > 1)
+		p = add_control(p, SOL_UDP, UDP_SEGMENT,
+				static_cast<std::uint16_t>(out_iov_[r.first].iov_len));
+	m.msg_control = p == control ? nullptr : control;
+	m.msg_controllen = static_cast<std::size_t>(p - control);
+}
+
+/// The send buffer is full: is it worth another try?
+bool Socket::patient(int &tries) const
+{
+	pollfd p{fd_, POLLOUT, 0};
+
+	return errno == EINTR || ((errno == EAGAIN || errno == ENOBUFS) && tries++ < 2 &&
+				  poll(&p, 1, send_patience_ms) >= 0);
+}
+
+void Socket::send_singly(unsigned run)
+{
+	const Run &r = run_[run];
+	msghdr m = out_msg_[run].msg_hdr;
+	int tries = 0;
+
 	m.msg_iovlen = 1;
-	if (tc || ttl != ttl_)
-		put_control(i, tc, ttl);
-	if (port != port_) {
-		omit_checksums(false);
-		flush();
-		omit_checksums(true);
-	} else if (waiting_ == batch) {
-		flush();
+	m.msg_controllen -= CMSG_SPACE(sizeof(std::uint16_t)); // the segment stands last
+	if (!m.msg_controllen)
+		m.msg_control = nullptr;
+	omit_checksums(true);
+	for (unsigned i = 0; i < r.count;) {
+		m.msg_iov = &out_iov_[r.first + i];
+		if (sendmsg(fd_, &m, 0) < 0) {
+			if (patient(tries))
+				continue;
+			++send_errors_;
+		}
+		++i;
 	}
+}
+
+// A route may have no use for segments (IPsec), or its MTU has just shrunk
+void Socket::refused(unsigned run)
+{
+	if (run_[run].count > 1 && (errno == EIO || errno == EINVAL)) {
+		segmentation_ &= errno != EIO;
+		send_singly(run);
+		return;
+	}
+	send_errors_ += run_[run].count;
+}
+
+/// Messages from number @p from on, as many as have a checksum like the first of them.
+unsigned Socket::alike(unsigned from) const
+{
+	unsigned n = from;
+
+	while (n < runs_ && (run_[n].count > 1) == (run_[from].count > 1))
+		++n;
+	return n - from;
 }
 
 void Socket::flush()
@@ -186,25 +293,22 @@ void Socket::flush()
 	unsigned done = 0;
 	int tries = 0;
 
-	while (done < waiting_) {
-		const int n = sendmmsg(fd_, &out_msg_[done], waiting_ - done, 0);
+	for (unsigned i = 0; i < runs_; ++i)
+		fill_message(i);
+	while (done < runs_) {
+		const bool foreign = ntohs(out_addr_[run_[done].first].sin6_port) != port_;
 
-		if (n > 0) {
+		omit_checksums(run_[done].count == 1 && !foreign);
+		const int n = sendmmsg(fd_, &out_msg_[done], alike(done), 0);
+
+		if (n > 0)
 			done += static_cast<unsigned>(n);
-			continue;
-		}
-		pollfd p{fd_, POLLOUT, 0};
-		if (errno == EINTR)
-			continue;
-		if ((errno == EAGAIN || errno == ENOBUFS) && tries++ < 2 &&
-		    poll(&p, 1, send_patience_ms) >= 0)
-			continue;
-		++send_errors_; // the first one was not taken: the next may be
-		++done;
+		else if (!patient(tries))
+			refused(done++); // the next may be taken
 	}
 	for (unsigned i = 0; i < waiting_; ++i)
 		pool_.give(out_[i]);
-	waiting_ = 0;
+	waiting_ = runs_ = 0;
 }
 
 void Socket::prepare_receive()
@@ -212,12 +316,14 @@ void Socket::prepare_receive()
 	for (unsigned i = 0; i < batch; ++i) {
 		msghdr &m = in_msg_[i].msg_hdr;
 
-		in_iov_[i] = {in_[i]->payload(), Block::payload_max};
+		in_iov_[2 * i] = {in_[i]->payload(), Block::payload_max};
+		if (overflow_)
+			in_iov_[2 * i + 1] = {&overflow_[i * overflow], overflow};
 		m = {};
 		m.msg_name = &in_addr_[i];
 		m.msg_namelen = sizeof(in_addr_[i]);
-		m.msg_iov = &in_iov_[i];
-		m.msg_iovlen = 1;
+		m.msg_iov = &in_iov_[2 * i];
+		m.msg_iovlen = overflow_ ? 2 : 1;
 		m.msg_control = in_control_[i].bytes;
 		m.msg_controllen = sizeof(in_control_[i].bytes);
 	}
@@ -225,12 +331,11 @@ void Socket::prepare_receive()
 
 // What the sender's IP and UDP headers said, as far as the ICRC covers it. The
 // length of a datagram that did not fit stays the datagram's: the core drops it.
-void Socket::fill_headers(Block *b, const mmsghdr &m, const sockaddr_in6 &from) const
+void Socket::fill_headers(Block *b, std::size_t len, bool cut, std::uint8_t tc, unsigned slot) const
 {
+	const sockaddr_in6 &from = in_addr_[slot];
 	const std::size_t ip_len = v4_ ? UB_IPV4_LEN : UB_IPV6_LEN;
-	const std::size_t udp_len = m.msg_len + UB_UDP_LEN;
-	const bool cut = m.msg_hdr.msg_flags & MSG_TRUNC;
-	const std::uint8_t tc = traffic_class(m.msg_hdr);
+	const std::size_t udp_len = len + UB_UDP_LEN;
 	std::uint8_t *p = b->packet(v4_);
 
 	std::memset(p, 0, ip_len + UB_UDP_LEN);
@@ -261,23 +366,58 @@ void Socket::fill_headers(Block *b, const mmsghdr &m, const sockaddr_in6 &from) 
 	b->len = static_cast<std::uint32_t>(ip_len + udp_len);
 }
 
-std::span<Block *> Socket::receive()
+// Part of an aggregate, at most what a block holds
+void Socket::copy_part(Block *b, unsigned slot, std::size_t offset, std::size_t len) const
 {
-	unsigned got = 0;
+	const std::size_t before =
+		offset < Block::payload_max ? std::min(len, Block::payload_max - offset) : 0;
 
+	if (before)
+		std::memcpy(b->payload(), in_[slot]->payload() + offset, before);
+	if (len > before)
+		std::memcpy(b->payload() + before,
+			    &overflow_[slot * overflow + offset + before - Block::payload_max],
+			    len - before);
+}
+
+unsigned Socket::fetch()
+{
 	prepare_receive();
-	int n = recvmmsg(fd_, in_msg_.data(), batch, MSG_DONTWAIT, nullptr);
+	fetched_ = static_cast<unsigned>(
+		std::max(recvmmsg(fd_, in_msg_.data(), batch, MSG_DONTWAIT, nullptr), 0));
+	slot_ = 0;
+	offset_ = 0;
+	return fetched_;
+}
 
-	for (int i = 0; i < n; ++i) {
-		Block *fresh = pool_.take();
+Block *Socket::next()
+{
+	while (slot_ < fetched_) {
+		const unsigned slot = slot_;
+		const mmsghdr &m = in_msg_[slot];
+		const Extras e = extras(m.msg_hdr);
+		const std::size_t whole = e.segment ? e.segment : m.msg_len;
+		const std::size_t left = m.msg_len - std::min<std::size_t>(offset_, m.msg_len);
+		const std::size_t len = std::min({whole, left, Block::payload_max});
+		Block *b = pool_.take();
 
-		if (!fresh) // lost, as on any link; its block serves again
+		const std::size_t offset = std::exchange(offset_, offset_ + whole);
+
+		if (offset_ >= m.msg_len) {
+			++slot_;
+			offset_ = 0;
+		}
+		if (!b) // lost, as on any link
 			continue;
-		fill_headers(in_[i], in_msg_[i], in_addr_[i]);
-		ready_[got++] = in_[i];
-		in_[i] = fresh;
+		if (whole >= m.msg_len)
+			std::swap(b, in_[slot]);
+		else
+			copy_part(b, slot, offset, len);
+		fill_headers(b, len, len < std::min(whole, left) || m.msg_hdr.msg_flags & MSG_TRUNC,
+			     e.tc, slot);
+		return b;
 	}
-	return {ready_.data(), got};
+	return nullptr;
 }
 
 } // namespace uboe::inproc

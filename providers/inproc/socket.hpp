@@ -4,11 +4,16 @@
 // port. The kernel builds the IP and UDP headers; the core has computed the ICRC
 // over the same ones, since an unconnected socket with path MTU discovery sends
 // IPv4 packets with DF and identification 0 (docs/decisions/0017).
+//
+// Over IPv6 packets of one length to one peer are handed to the kernel as one message,
+// which it cuts as late as it can, and received likewise (UDP_SEGMENT, UDP_GRO; decision
+// 0036). Such packets have a UDP checksum, others zero. Not over IPv4: the kernel would
+// number the pieces, and the ICRC covers the identification.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <memory>
 
 #include <sys/socket.h>
 
@@ -32,6 +37,11 @@ public:
 	/// Bytes that may wait in the socket, the kernel's own share included.
 	std::uint32_t receive_buffer() const { return receive_buffer_; }
 
+	/// May packets to one peer leave as one message? From the beginning yes, where the
+	/// kernel can and over IPv6.
+	void set_segmentation(bool on) { segmentation_ = on && can_segment_; }
+	bool segmentation() const { return segmentation_; }
+
 	/// Takes the block over. A full batch is sent at once, and so is what goes to a
 	/// port that is not ours: who listens there wants a checksum.
 	void send(Block *b, const Address &to, std::uint16_t port);
@@ -40,24 +50,48 @@ public:
 	void flush();
 	std::uint64_t send_errors() const { return send_errors_; }
 
-	/// Up to @ref batch packets that have arrived, each with the headers that
-	/// the core expects. The caller owns the blocks. Empty when there are none.
-	std::span<Block *> receive();
+	/// Fetches up to @ref batch messages that have arrived; returns their number. All
+	/// packets of the last fetch must have been taken.
+	unsigned fetch();
+	/// The next packet of what was fetched, with the headers that the core expects; the
+	/// caller owns the block. Null when there are no more.
+	Block *next();
 
 	/// MTU of the route to @p to, from the IP header on; 0 when there is none.
 	std::uint32_t route_mtu(const Address &to) const;
 
 private:
-	// Room for one message of control data each: traffic class and TTL
+	static constexpr std::size_t message_max = 65535; // bytes of an aggregate
+	static constexpr std::size_t overflow = message_max - Block::payload_max;
+
+	// Room for one message of control data each: traffic class, TTL, segment
 	struct alignas(cmsghdr) Control {
-		std::uint8_t bytes[2 * CMSG_SPACE(sizeof(int))];
+		std::uint8_t bytes[3 * CMSG_SPACE(sizeof(int))];
+	};
+
+	// What waits to be sent as one message: packets of one length to one address, of
+	// which only the last may be shorter
+	struct Run {
+		unsigned first; // in out_
+		unsigned count;
+		std::size_t bytes;
+		int tc;
+		int ttl;
 	};
 
 	bool set_options(int ttl);
-	bool omit_checksums(bool on) const;
-	void put_control(unsigned i, int tc, int ttl);
+	void set_receive_aggregates();
+	bool omit_checksums(bool on);
+	bool extends(const Run &r, std::size_t len, const sockaddr_in6 &to, int tc, int ttl) const;
+	void fill_message(unsigned run);
+	unsigned alike(unsigned from) const;
+	void refused(unsigned run);
+	void send_singly(unsigned run);
+	bool patient(int &tries) const;
 	void prepare_receive();
-	void fill_headers(Block *b, const mmsghdr &m, const sockaddr_in6 &from) const;
+	void fill_headers(Block *b, std::size_t len, bool cut, std::uint8_t tc,
+			  unsigned slot) const;
+	void copy_part(Block *b, unsigned slot, std::size_t offset, std::size_t len) const;
 
 	Pool &pool_;
 	Address local_;
@@ -66,19 +100,28 @@ private:
 	int ttl_ = 0;
 	std::uint32_t receive_buffer_ = 0;
 	bool v4_ = false;
+	bool can_segment_ = false;
+	bool segmentation_ = false;
+	bool checksums_ = true; // what the socket does now
 	std::uint64_t send_errors_ = 0;
 
-	unsigned waiting_ = 0;
+	unsigned waiting_ = 0; // packets
+	unsigned runs_ = 0;
 	std::array<Block *, batch> out_{};
+	std::array<Run, batch> run_{};
 	std::array<mmsghdr, batch> out_msg_{};
 	std::array<iovec, batch> out_iov_{};
 	std::array<sockaddr_in6, batch> out_addr_{};
 	std::array<Control, batch> out_control_{};
 
+	// A message fills its block, then its part of the overflow, which only exists where
+	// aggregates may come
+	unsigned fetched_ = 0, slot_ = 0;
+	std::size_t offset_ = 0; // in slot_
 	std::array<Block *, batch> in_{};
-	std::array<Block *, batch> ready_{};
+	std::unique_ptr<std::uint8_t[]> overflow_;
 	std::array<mmsghdr, batch> in_msg_{};
-	std::array<iovec, batch> in_iov_{};
+	std::array<iovec, 2 * batch> in_iov_{};
 	std::array<sockaddr_in6, batch> in_addr_{};
 	std::array<Control, batch> in_control_{};
 };

@@ -102,6 +102,7 @@ int set_tables(inproc::Endpoint &device, const InprocSettings &s)
 bool InprocSettings::read()
 {
 	return from_environment("URMA_INPROC_DWQE", 0, 1, dwqe) &&
+	       from_environment("URMA_INPROC_GSO", 0, 1, gso) &&
 	       from_environment("URMA_INPROC_JETTY_MBPS", 1, UBOE_TM_MAX_KBPS / 1000, jetty_mbps) &&
 	       from_environment("URMA_INPROC_NPI", 1, UBOE_NPI_LOW | UBOE_NPI_ID, npi, 0) &&
 	       power_from_environment("URMA_INPROC_SLICE_KB", 1, UBOE_MAX_SLICE / 1024, slice_kb) &&
@@ -115,6 +116,7 @@ int InprocSettings::apply(inproc::Endpoint &device) const
 {
 	uboe_entity_ctx entity{};
 
+	device.set_segmentation(gso);
 	for (u32 tag : {UBOE_LOCKBUF_WQE, UBOE_LOCKBUF_STARS})
 		if (int err = set_up(device, tag, lockbuf[tag]))
 			return err;

@@ -9,6 +9,7 @@ namespace uboe::urma {
 
 struct InprocSettings {
 	u32 dwqe = 0; // 1: elements go through the DirectWQE window, too
+	u32 gso = 1; // 0: each packet is a message of its own to the kernel
 	u32 jetty_mbps = 0; // limit of each jetty, 0: none
 	u32 npi = 0; // partition and privilege, 0: what it has
 	u32 slice_kb = 64; // Writes and Reads are cut into

@@ -406,6 +406,8 @@ TEST(Settings, NonsenseIsRefused)
 	const std::pair<const char *, const char *> bad[] = {
 		{ "URMA_INPROC_DWQE", "2" },
 		{ "URMA_INPROC_DWQE", "yes" },
+		{ "URMA_INPROC_GSO", "2" },
+		{ "URMA_INPROC_GSO", "off" },
 		{ "URMA_INPROC_JETTY_MBPS", "0" },
 		{ "URMA_INPROC_JETTY_MBPS", "200001" },
 		{ "URMA_INPROC_LOCKBUF", "1-5:4" },
