@@ -18,6 +18,71 @@
 
 #define UB_UDP_PORT 4792 /* IANA, draft "UDP Header" */
 
+/*
+ * Native UB packets with an IP-compliant network header (Base Spec 4.3.2, 5.2; docs/wire.md,
+ * "Native packets"): link packet header, network header of CCI and NPI, then IP as in UBoE.
+ */
+#define UB_LPH_LEN 4
+#define UB_NTH_LEN 6
+#define UB_NATIVE_LEN (UB_LPH_LEN + UB_NTH_LEN)
+
+/* The lab link's Ethernet frames: a type for local experiments (IEEE 802, 9.2.3) */
+#define UB_LAB_ETHERTYPE 0x88b5
+
+/* LPH, as a 32-bit word */
+#define UB_LPH_CRD 0x80000000u
+#define UB_LPH_ACK 0x40000000u
+#define UB_LPH_CRD_VL 0x3c000000u
+#define UB_LPH_VL 0x01e00000u
+#define UB_LPH_CFG 0x000f0000u
+#define UB_LPH_RT 0x0000c000u
+#define UB_LPH_BLOCKS 0x00003c00u /* less one */
+#define UB_LPH_FLITS 0x000003e0u /* of the last block, less one */
+#define UB_LPH_TAIL 0x0000001fu /* profile: bytes of the last flit, less one */
+
+#define UB_FLIT_LEN 20 /* bytes */
+#define UB_BLOCK_FLITS 32
+#define UB_PACKET_BLOCKS 16
+
+/* Link configurations that carry an IP header; the draft lets no other pass a switch */
+#define UB_CFG_CONTROL 0
+#define UB_CFG_IPV4 3
+#define UB_CFG_IPV6 4
+
+/* Routing type (draft, "Adaptation of RT") */
+#define UB_RT_PER_PACKET 1u
+#define UB_RT_SHORTEST 2u
+#define UB_RT_DEFAULT UB_RT_SHORTEST
+
+/* CCI (Base Spec 5.3.5) */
+#define UB_CCI_MODE 0xe000u
+#define UB_CCI_LOC 0x1000u
+#define UB_CCI_FECN 0x0003u
+#define UB_CCI_FECN_RSVD 0x0ffcu /* in FECN mode */
+#define UB_CCI_CAQM_EN 0x0400u
+#define UB_CCI_CAQM_C 0x0200u
+#define UB_CCI_CAQM_I 0x0100u
+#define UB_CCI_CAQM_HINT 0x00ffu
+
+enum ub_cci_mode {
+	UB_CCI_MODE_CAQM = 0,
+	UB_CCI_MODE_FECN_RTT = 2,
+	UB_CCI_MODE_FECN = 4,
+};
+
+enum ub_fecn {
+	UB_FECN_UNMARKABLE = 0,
+	UB_FECN_LIGHT = 1,
+	UB_FECN_MARKABLE = 2,
+	UB_FECN_SEVERE = 3,
+};
+
+/* IP ECN (RFC 3168) */
+enum ub_ecn { UB_ECN_NOT_ECT = 0, UB_ECN_ECT1 = 1, UB_ECN_ECT0 = 2, UB_ECN_CE = 3 };
+
+#define UB_VLAN_ID 0x0fffu
+#define UB_VLAN_MAX 4094u /* 0: a priority tag, 4095: reserved (IEEE 802.1Q) */
+
 /* Sizes of headers, bytes */
 #define UB_IPV4_LEN 20
 #define UB_IPV6_LEN 40
@@ -41,8 +106,9 @@
 #define UB_ICRC_LEN 4
 
 /* Longest header chain from TPH to the last TA header (Write_with_notify, all options) */
-#define UB_MAX_HDR (UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + \
-		    UB_MAETAH_LEN + UB_NTFETAH_LEN + UB_TVETAH_LEN)
+#define UB_MAX_HDR                                                                                 \
+	(UB_TPH_LEN + UB_UPIH_LEN + UB_EIDH_LEN + UB_BTAH_LEN + UB_UDETAH_LEN + UB_MAETAH_LEN +    \
+	 UB_NTFETAH_LEN + UB_TVETAH_LEN)
 
 /* TPH byte 0 (Base Spec 6.2.1) */
 #define UB_TPH_LAST 0x80
@@ -248,7 +314,7 @@ enum ub_cap {
 
 /* TPN of a reliable connection, a function of the jetty number */
 #define UB_TPN_RC(jetty) (0x800000u | (jetty))
-#define UB_TPN_RC_JETTY(tpn) ((tpn) & 0xfffffu)
-#define UB_TPN_IS_RC(tpn) (((tpn) & 0xf00000u) == 0x800000u)
+#define UB_TPN_RC_JETTY(tpn) ((tpn)&0xfffffu)
+#define UB_TPN_IS_RC(tpn) (((tpn)&0xf00000u) == 0x800000u)
 
 #endif /* UB_WIRE_H */

@@ -13,6 +13,8 @@
 
 #ifdef __KERNEL__
 #include "ubp_os_kernel.h"
+#elif defined(__bpf__)
+#include "ubp_os_bpf.h"
 #else
 #include "ubp_os_user.h"
 #endif

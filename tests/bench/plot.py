@@ -83,13 +83,13 @@ def column_of(result):
 def draw(results, title):
     """SVG text of the comparison with Soft-RoCE, natively with all peers."""
     results = [r for r in results
-               if r["peer"] and (r["peer"] == "rxe" or r["lane"] == "native")]
+               if r["peer"] and (r["peer"] == "rxe" or r["lane"].startswith("native"))]
     rows = rows_of(results)
     columns = []
     for result in results:
         if column_of(result) not in columns:
             columns.append(column_of(result))
-    columns.sort(key=lambda column: column[0] == "native")  # else as they come
+    columns.sort(key=lambda column: column[0].startswith("native"))  # else as they come
     width = LABEL_WIDTH + len(columns) * (COLUMN_WIDTH + GAP) + GAP
     height = TOP + len(rows) * ROW_HEIGHT + BOTTOM
     picture = Picture(width, height)

@@ -8,7 +8,7 @@ SUBJECT = "uboe"
 PEERS = ("rxe", "libfabric", "ucx", "tcp", "uboe-rm")
 SMALL = 64      # up to here a rate is given in messages
 GATED_LANES = ("uml", "icount")
-LANES = ("uml", "icount", "tcg", "native")
+LANES = ("uml", "icount", "tcg", "native", "native6")
 
 
 class Lane:
