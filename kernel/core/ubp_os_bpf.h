@@ -15,6 +15,7 @@ typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 
+#define UBP_STATIC_ASSERT(e, m) _Static_assert(e, m)
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

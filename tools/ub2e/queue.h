@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The virtual queue of a port, by which packets are marked: it fills with what leaves and
+ * drains at the configured rate. The real queue cannot be seen from XDP, nor from a socket.
+ */
+#ifndef UB2E_QUEUE_H
+#define UB2E_QUEUE_H
+
+#include "layout.h"
+
+/**
+ * ub2e_level_mark - put a packet into a virtual queue
+ * @random: 32 random bits
+ *
+ * Return: 0, UB2E_MARKED_LIGHT, UB2E_MARKED_SEVERE or UB2E_DROP_QUEUE.
+ */
+static inline u32 ub2e_level_mark(struct ub2e_level *l, const struct ub2e_queue *q, u64 now,
+				  u32 len, u32 random)
+{
+	u64 gone = now - l->when;
+	u64 drained;
+
+	/* a second empties any queue that marks, and keeps the product in its type */
+	drained = gone >= 1000000000 ? ~0ULL : gone * (q->rate / 1000) / 1000000;
+	if (drained) {
+		l->bytes = drained >= l->bytes ? 0 : l->bytes - drained;
+		l->when = now;
+	}
+	if (q->limit && l->bytes + len > q->limit)
+		return UB2E_DROP_QUEUE;
+	l->bytes += len;
+	if (l->bytes <= q->kmin)
+		return 0;
+	if (l->bytes >= q->kmax)
+		return UB2E_MARKED_SEVERE;
+	return random < q->pmax * (l->bytes - q->kmin) / (q->kmax - q->kmin) ? UB2E_MARKED_LIGHT :
+									       0;
+}
+
+#endif /* UB2E_QUEUE_H */
