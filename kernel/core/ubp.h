@@ -208,6 +208,7 @@ enum ubp_stat {
 	UBP_D_TARGET_OVERFLOW, /* its JFC is full */
 	UBP_D_PARTITION, /* another one than ours, or 0 */
 	UBP_D_PRIVILEGE, /* low to low */
+	UBP_D_LINK_CFG, /* a native packet without an IP header */
 	UBP_S_MAX,
 };
 
@@ -370,6 +371,18 @@ struct ubp_jetty *ubp_jetty_find(struct ubp_dev *dev, u32 id);
  * ops->rx_free; false when the caller still owns it.
  */
 bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt);
+
+/*
+ * The same at a port of a UB domain: @pkt->data points at the LPH, with IP header and ICRC
+ * behind LPH and NTH (docs/wire.md, 11)
+ */
+bool ubp_rx_native(struct ubp_dev *dev, const struct ubp_rxpkt *pkt);
+
+/*
+ * A packet that tx_send() was given leaves by a port of a UB domain: write LPH and NTH into
+ * the UB_NATIVE_LEN bytes before @ip. @len: from the IP header on
+ */
+void ubp_tx_native(const struct ubp_dev *dev, u8 *ip, u32 len);
 
 void ubp_timer(struct ubp_tp *tp);
 void ubp_jfc_timer(struct ubp_dev *dev, u32 id);

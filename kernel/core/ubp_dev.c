@@ -65,6 +65,7 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_D_TARGET_OVERFLOW] = "drop_target_overflow",
 	[UBP_D_PARTITION] = "drop_partition",
 	[UBP_D_PRIVILEGE] = "drop_privilege",
+	[UBP_D_LINK_CFG] = "drop_link_cfg",
 };
 
 const char *ubp_stat_name(u32 stat)

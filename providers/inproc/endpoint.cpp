@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "socket.hpp"
+#include "ub_port.hpp"
+
 namespace uboe::inproc {
 
 namespace {
@@ -108,7 +111,7 @@ struct Endpoint::Ops {
 		Address to;
 
 		std::memcpy(to.bytes.data(), path->raddr, to.bytes.size());
-		return std::min<u32>(home(d)->socket_.route_mtu(to),
+		return std::min<u32>(home(d)->link_->route_mtu(to),
 				     Block::headers(path->v4) + Block::payload_max);
 	}
 
@@ -131,7 +134,7 @@ struct Endpoint::Ops {
 		Address to;
 
 		std::memcpy(to.bytes.data(), path->raddr, to.bytes.size());
-		home(d)->socket_.send(static_cast<Block *>(buf->cookie), to, path->dport);
+		home(d)->link_->send(static_cast<Block *>(buf->cookie), to, path->dport);
 	}
 
 	static void tx_free(ubp_dev *d, ubp_txbuf *buf)
@@ -253,19 +256,25 @@ Endpoint::Endpoint(const Address &address)
 	: jetties(first_well_known_jetty, first_jetty, first_jetty + UBOE_MAX_JETTY),
 	  receive_queues(1, 1, 1 + UBOE_MAX_JETTY), completion_queues(1, 1, 1 + UBOE_MAX_JETTY),
 	  segments(1, 1, 1u << 20), groups(1, 1, 1 + UBOE_MAX_JGRP), address_(address),
-	  socket_(pool_), stats_(UBP_S_MAX)
+	  stats_(UBP_S_MAX)
 {
 }
 
 int Endpoint::start()
 {
+	const char *ub = std::getenv("URMA_INPROC_UB_PORT");
+
 	ubp_config_defaults(&dev_.cfg);
-	if (int err = socket_.open(address_, dev_.cfg.udp_port, dev_.cfg.hop_limit))
+	if (ub && *ub)
+		link_ = std::make_unique<UbPort>(pool_, dev_, ub);
+	else
+		link_ = std::make_unique<Socket>(pool_);
+	if (int err = link_->open(address_, dev_.cfg.udp_port, dev_.cfg.hop_limit))
 		return err;
 	// a window of packets has to fit the socket's buffer, where each takes
 	// about half as much again as it is long
 	dev_.cfg.window = static_cast<u16>(
-		std::clamp(std::bit_floor(socket_.receive_buffer() / 8192), 64u, 512u));
+		std::clamp(std::bit_floor(link_->receive_buffer() / 8192), 64u, 512u));
 	wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (wake_fd_ < 0)
 		return errno;
@@ -312,8 +321,8 @@ u32 Endpoint::mtu_to(const Address &peer) const
 {
 	if (peer.is_v4() != address_.is_v4())
 		return 0;
-	const u32 fits = socket_.receive_buffer() / dev_.cfg.window / 3 * 2;
-	const u32 mtu = ubp_mtu_for_link(socket_.route_mtu(peer));
+	const u32 fits = link_->receive_buffer() / dev_.cfg.window / 3 * 2;
+	const u32 mtu = ubp_mtu_for_link(link_->route_mtu(peer));
 
 	return std::min(mtu, std::max<u32>(std::bit_floor(fits), UB_MTU_MIN));
 }
@@ -388,7 +397,7 @@ void Endpoint::set_segmentation(bool on)
 {
 	const Lock hold(lock_);
 
-	socket_.set_segmentation(on);
+	link_->set_segmentation(on);
 }
 
 void Endpoint::watch(Sink *sink)
@@ -449,15 +458,26 @@ void Endpoint::wake()
 	(void)!write(wake_fd_, &one, sizeof(one));
 }
 
+/// Does the core keep the packet?
+bool Endpoint::hand_over(Block *b)
+{
+	// the kernel has checked what it does not show us
+	ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, b};
+
+	if (!link_->native())
+		return ubp_rx(&dev_, &pkt);
+	pkt.data -= UB_NATIVE_LEN;
+	pkt.len += UB_NATIVE_LEN;
+	pkt.csum_ok = false;
+	return ubp_rx_native(&dev_, &pkt);
+}
+
 void Endpoint::receive()
 {
-	socket_.flush();
-	socket_.fetch();
-	while (Block *b = socket_.next()) {
-		// the kernel has checked what it does not show us
-		const ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, b};
-
-		if (!ubp_rx(&dev_, &pkt))
+	link_->flush();
+	link_->fetch();
+	while (Block *b = link_->next()) {
+		if (!hand_over(b))
 			pool_.give(b);
 	}
 }
@@ -526,7 +546,7 @@ void Endpoint::turn()
 // woken when it would sleep too long for what there is to do now.
 void Endpoint::end_section()
 {
-	socket_.flush();
+	link_->flush();
 	for (void *p : garbage_)
 		std::free(p);
 	garbage_.clear();
@@ -562,7 +582,7 @@ void Endpoint::wait(u64 deadline)
 {
 	const u64 now = monotonic_ns();
 	const bool polled = polled_lately();
-	pollfd fds[2] = {{wake_fd_, POLLIN, 0}, {socket_.fd(), POLLIN, 0}};
+	pollfd fds[2] = {{wake_fd_, POLLIN, 0}, {link_->fd(), POLLIN, 0}};
 	timespec t;
 
 	if (polled)

@@ -26,7 +26,7 @@ extern "C" {
 #include "address.hpp"
 #include "ids.hpp"
 #include "pool.hpp"
-#include "socket.hpp"
+#include "link.hpp"
 
 namespace uboe::inproc {
 
@@ -47,7 +47,8 @@ protected:
 class Endpoint {
 public:
 	/// The endpoint at @p address, opened when it is not open yet.
-	/// 0 or an errno; EADDRINUSE when another process has the address.
+	/// 0 or an errno; EADDRINUSE when another process has the address. With
+	/// URMA_INPROC_UB_PORT at a port of a UB domain: EPERM, ENODEV.
 	static int get(const Address &address, std::shared_ptr<Endpoint> &out);
 	~Endpoint();
 	Endpoint(const Endpoint &) = delete;
@@ -118,6 +119,7 @@ private:
 	void run();
 	void wait(u64 deadline);
 	void turn();
+	bool hand_over(Block *b);
 	void receive();
 	bool run_timers();
 	bool run_engine();
@@ -134,7 +136,7 @@ private:
 	const Address address_;
 	std::atomic<u32> next_domain_{0};
 	Pool pool_;
-	Socket socket_;
+	std::unique_ptr<Link> link_;
 	int wake_fd_ = -1;
 
 	// All below is guarded by lock_, but for the atomics

@@ -2,7 +2,7 @@
 //
 // Packet buffers. The UDP payload lies at a fixed place, the IP and UDP headers
 // that the core sees just before it, so that the socket takes and fills the
-// payload without moving it.
+// payload without moving it; before them there is room for what a link adds.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ extern "C" {
 namespace uboe::inproc {
 
 struct Block {
-	static constexpr std::size_t lead = 64; // of which IP and UDP headers take the end
+	static constexpr std::size_t lead = 128; // of which headers take the end
 	static constexpr std::size_t payload_max = UB_MTU_MAX + 256;
 
 	Block *next;

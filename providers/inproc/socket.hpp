@@ -17,48 +17,36 @@
 
 #include <sys/socket.h>
 
-#include "address.hpp"
-#include "pool.hpp"
+#include "link.hpp"
 
 namespace uboe::inproc {
 
-class Socket {
+class Socket final : public Link {
 public:
 	static constexpr unsigned batch = 64;
 
 	explicit Socket(Pool &pool) : pool_(pool) {}
-	~Socket();
+	~Socket() override;
 	Socket(const Socket &) = delete;
 	Socket &operator=(const Socket &) = delete;
 
-	/// 0 or an errno: EADDRINUSE, EADDRNOTAVAIL, EACCES, ...
-	int open(const Address &local, std::uint16_t port, int ttl);
-	int fd() const { return fd_; }
-	/// Bytes that may wait in the socket, the kernel's own share included.
-	std::uint32_t receive_buffer() const { return receive_buffer_; }
+	int open(const Address &local, std::uint16_t port, int ttl) override;
+	int fd() const override { return fd_; }
+	std::uint32_t receive_buffer() const override { return receive_buffer_; }
+	std::uint32_t route_mtu(const Address &to) const override;
 
-	/// May packets to one peer leave as one message? From the beginning yes, where the
-	/// kernel can and over IPv6.
-	void set_segmentation(bool on) { segmentation_ = on && can_segment_; }
-	bool segmentation() const { return segmentation_; }
-
-	/// Takes the block over. A full batch is sent at once, and so is what goes to a
-	/// port that is not ours: who listens there wants a checksum.
-	void send(Block *b, const Address &to, std::uint16_t port);
-	/// Sends what waits. A packet that the kernel does not take is lost, as on
-	/// any link.
-	void flush();
+	/// A full batch is sent at once, and so is what goes to a port that is not ours: who
+	/// listens there wants a checksum.
+	void send(Block *b, const Address &to, std::uint16_t port) override;
+	void flush() override;
 	std::uint64_t send_errors() const { return send_errors_; }
 
-	/// Fetches up to @ref batch messages that have arrived; returns their number. All
-	/// packets of the last fetch must have been taken.
-	unsigned fetch();
-	/// The next packet of what was fetched, with the headers that the core expects; the
-	/// caller owns the block. Null when there are no more.
-	Block *next();
+	unsigned fetch() override;
+	Block *next() override;
 
-	/// MTU of the route to @p to, from the IP header on; 0 when there is none.
-	std::uint32_t route_mtu(const Address &to) const;
+	/// Where the kernel can, and over IPv6.
+	void set_segmentation(bool on) override { segmentation_ = on && can_segment_; }
+	bool segmentation() const { return segmentation_; }
 
 private:
 	static constexpr std::size_t message_max = 65535; // bytes of an aggregate

@@ -102,7 +102,7 @@ unsigned Engine::forward(unsigned from, Frame &f, std::uint64_t now)
 	ub2e_out out{};
 
 	now_ = now;
-	u32 fate = ub2e_read(port, f.begin, f.end, &in);
+	u32 fate = ub2e_read(port, f.begin, f.end, static_cast<u32>(f.end - f.begin), &in);
 	if (!fate && !(fate = ub2e_decide(this, &tables_->settings(), from, port, &in, &out))) {
 		f.begin += in.l3 - out.l3;
 		f.end = f.begin + out.l3 + in.len; // without what a link had padded

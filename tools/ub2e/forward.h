@@ -133,7 +133,7 @@ static inline u32 ub2e_read_ip(const u8 *ip, u32 avail, struct ub2e_in *in)
 UBP_STATIC_ASSERT(UB2E_LEAST >= UB_IPV6_LEN + UB_UDP_LEN, "headers lie in the shortest packet");
 
 /* A frame of a UB port. Return: 0, UB2E_OTHER, or the reason to drop it */
-static inline u32 ub2e_read_ub(const u8 *p, const u8 *end, struct ub2e_in *in)
+static inline u32 ub2e_read_ub(const u8 *p, const u8 *end, u32 len, struct ub2e_in *in)
 {
 	const u8 *native = p + UB2E_ETH_LEN;
 	const u8 *ip = native + UB_NATIVE_LEN;
@@ -156,7 +156,7 @@ static inline u32 ub2e_read_ub(const u8 *p, const u8 *end, struct ub2e_in *in)
 	in->rt = n.rt;
 	if (ubp_ip_ok(ip, in->v4) && n.len != UB_NATIVE_LEN + ubp_ip_total(ip))
 		return UB2E_DROP_LENGTH;
-	return ub2e_read_ip(ip, (u32)(end - ip), in);
+	return ub2e_read_ip(ip, len - in->l3, in);
 }
 
 /* Is it UDP to the port of UB? Behind options or extension headers UBoE never is */
@@ -177,7 +177,7 @@ static inline bool ub2e_is_to(const u8 *p, const u8 mac[6])
  * A frame of an Ethernet port. What is no UBoE packet to this station is the host's, also
  * what is too short for one. Return: as above.
  */
-static inline u32 ub2e_read_eth(const struct ub2e_port *port, const u8 *p, const u8 *end,
+static inline u32 ub2e_read_eth(const struct ub2e_port *port, const u8 *p, const u8 *end, u32 len,
 				struct ub2e_in *in)
 {
 	const u8 *ip = p + UB2E_ETH_LEN;
@@ -204,13 +204,19 @@ static inline u32 ub2e_read_eth(const struct ub2e_port *port, const u8 *p, const
 	in->v4 = type == UB2E_ETHERTYPE_IP4;
 	if (ip + UB2E_LEAST > end || !ub2e_is_uboe(ip, in->v4))
 		return UB2E_OTHER;
-	return ub2e_read_ip(ip, (u32)(end - ip), in);
+	return ub2e_read_ip(ip, len - in->l3, in);
 }
 
-static inline u32 ub2e_read(const struct ub2e_port *port, const u8 *p, const u8 *end,
+/**
+ * ub2e_read - what a frame says
+ * @p, @end: its beginning, at least all headers when they are there
+ * @len: bytes of the frame, which may go on elsewhere
+ */
+static inline u32 ub2e_read(const struct ub2e_port *port, const u8 *p, const u8 *end, u32 len,
 			    struct ub2e_in *in)
 {
-	return port->kind == UB2E_UB ? ub2e_read_ub(p, end, in) : ub2e_read_eth(port, p, end, in);
+	return port->kind == UB2E_UB ? ub2e_read_ub(p, end, len, in) :
+				       ub2e_read_eth(port, p, end, len, in);
 }
 
 /* ---- deciding ---- */

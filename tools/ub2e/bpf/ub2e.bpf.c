@@ -183,7 +183,7 @@ static inline bool convert(struct xdp_md *ctx, void *sw, const struct ub2e_setti
 			   const struct ub2e_in *in, const struct ub2e_out *out)
 {
 	const struct ub2e_port *to = ub2e_find_port(sw, out->port);
-	u32 have = (u32)(ctx->data_end - ctx->data);
+	u32 have = (u32)bpf_xdp_get_buff_len(ctx);
 
 	if (!to)
 		return false;
@@ -196,7 +196,8 @@ static inline bool convert(struct xdp_md *ctx, void *sw, const struct ub2e_setti
 	return ub2e_write((u8 *)(long)ctx->data, (u8 *)(long)ctx->data_end, s, to, in, out);
 }
 
-SEC("xdp")
+/* Frames may have fragments: those of a veth whose MTU is above 3.5 KB have */
+SEC("xdp.frags")
 int ub2e(struct xdp_md *ctx)
 {
 	u8 *p = (u8 *)(long)ctx->data, *end = (u8 *)(long)ctx->data_end;
@@ -218,7 +219,7 @@ int ub2e(struct xdp_md *ctx)
 	port = ub2e_find_port(&run, *from);
 	if (!s || !port)
 		return XDP_PASS;
-	fate = ub2e_read(port, p, end, &in);
+	fate = ub2e_read(port, p, end, (u32)bpf_xdp_get_buff_len(ctx), &in);
 	if (fate == UB2E_OTHER) {
 		count(*from, fate, 1);
 		return XDP_PASS;
