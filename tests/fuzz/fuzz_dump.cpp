@@ -63,13 +63,12 @@ rig::bytes enclose(rig::bytes body, std::uint8_t what)
 rig::bytes native(const rig::bytes &ip)
 {
 	ubp_native n{};
-	rig::bytes p(UB_NATIVE_LEN);
+	rig::bytes p(UB_NATIVE_LEN + ip.size());
 
 	n.len = static_cast<u32>(ip.size()) + UB_NATIVE_LEN;
 	n.cfg = ip[0] >> 4 == 4 ? UB_CFG_IPV4 : UB_CFG_IPV6;
 	n.npi = UB_NPI_DEFAULT;
-	ubp_native_build(p.data(), &n);
-	p.insert(p.end(), ip.begin(), ip.end());
+	std::copy(ip.begin(), ip.end(), ubp_native_build(p.data(), &n));
 	return p;
 }
 

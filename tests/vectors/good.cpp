@@ -464,7 +464,8 @@ void add_identity(catalogue &c) {
         h.nlp = 1;
         return with_payload(h,
                             chain(upih_eidh(0x1ABCDEF, eid1(v6), eid2(v6)),
-                                  btah{.op = 3, .tassn = 10}.build(), maetah(base_addr, tokenid, 4)),
+                                  btah{.op = 3, .tassn = 10}.build(),
+                                  maetah(base_addr, tokenid, 4)),
                             ascii("word"));
     });
     c.add("id_taack", "TAACK with UPI and EIDs", spec_id, back, [](bool v6) {
