@@ -101,6 +101,9 @@ try {
 	}
 	finish(o, *source, statistics);
 	return std::fflush(stdout) ? 1 : 0;
+} catch (const BadBpf &e) {
+	std::fprintf(stderr, "ubdump: %s\n", e.what());
+	return 2;
 } catch (const std::exception &e) {
 	std::fprintf(stderr, "ubdump: %s\n", e.what());
 	return 1;

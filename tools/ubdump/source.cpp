@@ -78,7 +78,7 @@ void set_bpf(pcap_t *p, const std::string &bpf)
 	if (bpf.empty())
 		return;
 	if (pcap_compile(p, &program, bpf.c_str(), 1, PCAP_NETMASK_UNKNOWN))
-		throw uboe::Failure("--bpf: " + std::string(pcap_geterr(p)));
+		throw BadBpf("--bpf: " + std::string(pcap_geterr(p)));
 	const int error = pcap_setfilter(p, &program);
 
 	pcap_freecode(&program);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct Frame {
 	std::size_t wire_size = 0;
 	std::int64_t time_ns = -1;
 	Link link = Link::ethernet;
+};
+
+/// Of libpcap's filter.
+class BadBpf : public std::runtime_error
+{
+      public:
+	using std::runtime_error::runtime_error;
 };
 
 class Source
