@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "capture.hpp"
 
+#include <algorithm>
+
 namespace capture {
 
 namespace {
@@ -12,10 +14,30 @@ bool ends_with(const std::string &s, const std::string &tail) {
     return s.size() >= tail.size() && s.compare(s.size() - tail.size(), tail.size(), tail) == 0;
 }
 
+/// A native packet on the lab link (docs/wire.md 11): VL 5, per flow on shortest paths, the
+/// congestion mark that the packet's ECN becomes, partition 1 with low privilege.
+std::vector<uint8_t> native_frame(const std::vector<uint8_t> &ip) {
+    std::vector<uint8_t> out = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 0, 0, 0, 0, 1, 0x88, 0xB5};
+    const bool v6 = !ip.empty() && ip[0] >> 4 == 6;
+    const uint32_t last = static_cast<uint32_t>(ip.size()) + 10 - 1; // of the packet
+    const uint32_t lph = 5u << 21 | (v6 ? 4u : 3u) << 16 | 2u << 14 | last / 640 << 10 |
+                         last % 640 / 20 << 5 | last % 20;
+    const uint8_t ecn = ip.size() < 2 ? 0 : v6 ? ip[1] >> 4 & 3 : ip[1] & 3;
+    const uint8_t fecn[] = {0, 2, 2, 3};
+    for (int shift = 24; shift >= 0; shift -= 8)
+        out.push_back(static_cast<uint8_t>(lph >> shift));
+    out.insert(out.end(), {0x80, fecn[ecn], 1, 0, 0, 1});
+    out.insert(out.end(), ip.begin(), ip.end());
+    out.resize(std::max<size_t>(out.size(), 60)); // the shortest frame
+    return out;
+}
+
 std::vector<uint8_t> frame_of(link kind, const std::vector<uint8_t> &ip) {
     std::vector<uint8_t> out;
     if (kind == link::raw)
         return ip;
+    if (kind == link::native)
+        return native_frame(ip);
     out = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1};
     if (kind == link::qinq)
         out.insert(out.end(), {0x88, 0xA8, 0x00, 0x07});
@@ -40,6 +62,8 @@ std::optional<link> link_by_name(const std::string &name) {
         return link::qinq;
     if (name == "raw")
         return link::raw;
+    if (name == "native")
+        return link::native;
     return std::nullopt;
 }
 

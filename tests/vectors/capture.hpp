@@ -12,7 +12,7 @@
 
 namespace capture {
 
-enum class link { ethernet, vlan, qinq, raw };
+enum class link { ethernet, vlan, qinq, raw, native };
 
 std::optional<link> link_by_name(const std::string &name);
 

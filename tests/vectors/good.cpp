@@ -459,6 +459,15 @@ void add_identity(catalogue &c) {
                                         mtetah(0, 0, 1), ofstetah(0), immetah(42)),
                                   ascii("hello"));
           });
+    c.add("id_low", "RTP Write of low privilege", profile, there, [](bool v6) {
+        rtph h = request(17, 14);
+        h.nlp = 1;
+        return with_payload(h,
+                            chain(upih_eidh(0x1ABCDEF, eid1(v6), eid2(v6)),
+                                  btah{.op = 3, .tassn = 10}.build(),
+                                  maetah(base_addr, tokenid, 4)),
+                            ascii("word"));
+    });
     c.add("id_taack", "TAACK with UPI and EIDs", spec_id, back, [](bool v6) {
         rtph h = response(16, 13);
         h.nlp = 1;

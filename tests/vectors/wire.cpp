@@ -109,7 +109,7 @@ bits utph::build() const {
 
 bits upih_eidh(uint32_t upi, const address &seid, const address &deid) {
     bits b;
-    b.put(8, 0).put(24, upi, ".upi");
+    b.put(7, 0).put(1, upi >> 24 & 1, ".upi.low").put(24, upi & 0xFFFFFF, ".upi");
     eid(b, seid, ".seid");
     return eid(b, deid, ".deid");
 }

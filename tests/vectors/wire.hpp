@@ -66,6 +66,7 @@ struct utph {
     bits build() const;
 };
 
+/// Bit 24 of @upi is low privilege.
 bits upih_eidh(uint32_t upi, const address &seid, const address &deid);
 bits cetph_ldcp(uint32_t ack_seq, uint32_t ce_seq);
 bits cetph_cnp(uint8_t ecn, bool loc);

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 --
--- Wireshark dissector for UnifiedBus over Ethernet (UDP port 4792).
+-- Wireshark dissector for UnifiedBus over Ethernet (UDP port 4792), and for native UB packets as
+-- the lab link carries them (Ethernet type 0x88b5).
 --
 --     tshark -X lua_script:tools/wireshark/uboe.lua -r FILE -Y uboe
 --
@@ -10,6 +11,7 @@
 -- are those of docs/wire.md.
 
 local uboe = Proto("uboe", "UnifiedBus over Ethernet")
+local ub = Proto("ub", "Native UnifiedBus packet")
 
 local bitop = bit or bit32
 if not bitop then
@@ -67,6 +69,14 @@ local CC_ALG = {
     [0] = "None", [1] = "DCQCN", [2] = "DCQCN and network CC", [3] = "LDCP", [4] = "LDCP and CAQM",
     [5] = "LDCP and open CC", [6] = "HC3", [7] = "DIP", [8] = "ACC",
 }
+
+local CFG = { [0] = "Control", [3] = "IPv4", [4] = "IPv6" }
+local ROUTING = {
+    [0] = "Per flow", [1] = "Per packet", [2] = "Per flow, shortest paths",
+    [3] = "Per packet, shortest paths",
+}
+local CCI_MODE = { [0] = "CAQM", [2] = "FECN and RTT", [4] = "FECN" }
+local FECN = { [0] = "Unmarkable", [1] = "Light", [2] = "Markable", [3] = "Severe" }
 
 -- What follows a BTAH or ATAH, in order. "tv" is there when TV_EN says so; UDETAH (always first
 -- after a BTAH) when UD_Flag says so.
@@ -127,6 +137,11 @@ local REASON = {
     ta_rspst = "Reserved RSPST or RSPINFO in the ATAH",
     atomic = "Bad size, operands or alignment of an atomic",
     tpcm = "Bad TPCM message",
+    native_short = "Too short for LPH, CCI, NPI, IP and UDP headers",
+    native_cfg = "Link configuration without an IP header",
+    native_length = "Lengths of LPH, IP header and frame disagree",
+    native_ip = "IP header that no UB packet has",
+    partition = "Partition 0",
 }
 
 -- ------------------------------------------------------------------------------------------------
@@ -137,6 +152,29 @@ local function field(name, make, ...)
     F[name] = make("uboe." .. name, ...)
 end
 local P = ProtoField
+
+field("lph", P.none, "Link packet header (LPH)")
+field("lph.crd", P.uint32, "Credits", base.DEC, nil, 0x80000000)
+field("lph.ack", P.uint32, "Link acknowledgement", base.DEC, nil, 0x40000000)
+field("lph.crd_vl", P.uint32, "VL of the credits", base.DEC, nil, 0x3c000000)
+field("lph.vl", P.uint32, "Virtual lane", base.DEC, nil, 0x01e00000)
+field("lph.cfg", P.uint32, "Configuration", base.DEC, CFG, 0x000f0000)
+field("lph.rt", P.uint32, "Routing type", base.DEC, ROUTING, 0x0000c000)
+field("lph.blocks", P.uint32, "Blocks less one", base.DEC, nil, 0x00003c00)
+field("lph.flits", P.uint32, "Flits of the last block less one", base.DEC, nil, 0x000003e0)
+field("lph.tail", P.uint32, "Bytes of the last flit less one", base.DEC, nil, 0x0000001f)
+field("lph.length", P.uint32, "Length of the packet", base.DEC)
+field("nth", P.none, "Network header (CCI, NPI)")
+field("cci.mode", P.uint16, "Congestion mode", base.DEC, CCI_MODE, 0xe000)
+field("cci.loc", P.uint16, "Location of congestion", base.DEC, nil, 0x1000)
+field("cci.fecn", P.uint16, "FECN", base.DEC, FECN, 0x0003)
+field("cci.timestamp", P.uint16, "Time stamp", base.DEC, nil, 0x0ffc)
+field("cci.caqm", P.uint16, "CAQM enabled", base.DEC, nil, 0x0400)
+field("cci.c", P.uint16, "C", base.DEC, nil, 0x0200)
+field("cci.i", P.uint16, "I", base.DEC, nil, 0x0100)
+field("cci.hint", P.uint16, "Hint", base.DEC, nil, 0x00ff)
+field("npi.low", P.uint32, "Low privilege", base.DEC, nil, 0x01000000)
+field("npi.partition", P.uint32, "Partition", base.HEX, nil, 0x00ffffff)
 
 field("tph", P.none, "Transport header (TPH)")
 field("tph.last", P.uint8, "Last", base.DEC, nil, 0x80)
@@ -172,6 +210,7 @@ field("sack.received", P.uint32, "Packets received in the map", base.DEC)
 field("sack.missing", P.string, "Missing PSNs")
 
 field("ident", P.none, "Identity (UPIH, EIDH)")
+field("upi.low", P.uint8, "Low privilege", base.DEC, nil, 0x01)
 field("upi", P.uint24, "UPI", base.HEX)
 field("seid", P.ipv6, "SEID")
 field("deid", P.ipv6, "DEID")
@@ -575,8 +614,8 @@ end
 local function parse_identity(cur, p)
     local r = take(cur, 36)
     local tree = cur.tree:add(F["ident"], r)
-    add(tree, r, { "upi", 1, 3, "seid", 4, 16, "deid", 20, 16 })
-    p.ident_text = string.format(" UPI=0x%x", r(1, 3):uint())
+    add(tree, r, { "upi.low", 0, 1, "upi", 1, 3, "seid", 4, 16, "deid", 20, 16 })
+    p.ident_text = string.format(" UPI=0x%x%s", r(1, 3):uint(), r(0, 1):bitfield(7, 1) == 1 and " low" or "")
 end
 
 local BTAH = {
@@ -950,7 +989,107 @@ function uboe.dissector(tvb, pinfo, root)
 end
 
 -- ------------------------------------------------------------------------------------------------
+-- Native packets (docs/wire.md 11): LPH 4, CCI 2, NPI 4, then the IP packet
+
+local FLIT, BLOCK_FLITS, NATIVE = 20, 32, 10
+
+-- The packet's length in bytes, 0 when the field says none.
+local function native_length(lph)
+    local blocks, flits, tail = lph:bitfield(18, 4), lph:bitfield(22, 5), lph:bitfield(27, 5)
+    return tail < FLIT and (blocks * BLOCK_FLITS + flits) * FLIT + tail + 1 or 0
+end
+
+local CCI_FIELDS = {
+    [0] = { "cci.caqm", "cci.c", "cci.i", "cci.hint" }, [2] = { "cci.timestamp", "cci.fecn" },
+    [4] = { "cci.fecn" },
+}
+
+local function show_native(tvb, tree)
+    local lph, nth = tvb(0, 4), tvb(4, 6)
+    local item = tree:add(F["lph"], lph)
+    for _, name in ipairs({ "crd", "ack", "crd_vl", "vl", "cfg", "rt", "blocks", "flits", "tail" }) do
+        item:add(F["lph." .. name], lph)
+    end
+    generated(item, "lph.length", native_length(lph))
+    item = tree:add(F["nth"], nth)
+    item:add(F["cci.mode"], nth(0, 2))
+    item:add(F["cci.loc"], nth(0, 2))
+    for _, name in ipairs(CCI_FIELDS[nth(0, 1):bitfield(0, 3)] or {}) do
+        item:add(F[name], nth(0, 2))
+    end
+    item:add(F["npi.low"], nth(2, 4))
+    item:add(F["npi.partition"], nth(2, 4))
+end
+
+-- The first of the rules of ubp_native_check() that is broken, or nil.
+local function native_reason(tvb)
+    local size = tvb:len()
+    if size < NATIVE + 28 then
+        return "native_short"
+    end
+    local cfg, ip = tvb(1, 1):bitfield(4, 4), tvb(NATIVE)
+    if cfg ~= 3 and cfg ~= 4 then
+        return "native_cfg"
+    end
+    local head = cfg == 3 and 20 or 40
+    if size < NATIVE + head + 8 then
+        return "native_short"
+    end
+    local total, good
+    if cfg == 3 then
+        good = ip(0, 1):uint() == 0x45 and band(ip(6, 2):uint(), 0xbfff) == 0 and ip(9, 1):uint() == 17
+        total = ip(2, 2):uint()
+    else
+        good = ip(0, 1):bitfield(0, 4) == 6 and ip(6, 1):uint() == 17
+        total = 40 + ip(4, 2):uint()
+    end
+    if not good then
+        return "native_ip"
+    end
+    local length = native_length(tvb(0, 4))
+    if length > size or length < NATIVE + head + 8 or length ~= NATIVE + total then
+        return "native_length"
+    end
+    return tvb(7, 3):uint() == 0 and "partition" or nil
+end
+
+local function dissect_native(tvb, tree)
+    if tvb:len() >= NATIVE then
+        show_native(tvb, tree)
+    end
+    local reason = tvb:len() == tvb:reported_len() and native_reason(tvb) or nil
+    if reason then
+        generated(tree, "drop", reason)
+        tree:add_proto_expert_info(E.drop, REASON[reason])
+    end
+end
+
+-- The IP header says where the packet ends; what follows is padding of the frame. An IP header that
+-- is cut raises an error, which has its reason above.
+local function call_ip(tvb, pinfo, root)
+    local version = tvb:len() > NATIVE and tvb(NATIVE, 1):bitfield(0, 4) or 0
+    if version == 4 or version == 6 then
+        pcall(Dissector.call, Dissector.get(version == 4 and "ip" or "ipv6"), tvb(NATIVE):tvb(), pinfo,
+              root)
+    end
+end
+
+function ub.dissector(tvb, pinfo, root)
+    pinfo.cols.protocol = "UB"
+    local tree = root:add(ub, tvb(0, math.min(tvb:len(), NATIVE)))
+    local ok, err = pcall(dissect_native, tvb, tree)
+    if not ok then
+        generated(tree, "internal_error", tostring(err))
+        tree:add_proto_expert_info(E.internal, tostring(err))
+    end
+    call_ip(tvb, pinfo, root)
+    return tvb:len()
+end
+
+-- ------------------------------------------------------------------------------------------------
 -- Registration
+
+DissectorTable.get("ethertype"):add(0x88b5, ub)
 
 local udp_ports = DissectorTable.get("udp.port")
 local current_port = uboe.prefs.port
