@@ -2,6 +2,8 @@
 /* Between the transport and the algorithms of congestion control. */
 #include "ubp_tp.h"
 
+#define UBP_CC_RTT_SHIFT 3
+
 const struct ubp_cc_ops *ubp_cc_ops(u32 alg)
 {
 	switch (alg) {
@@ -18,12 +20,6 @@ static void ubp_cc_slower(struct ubp_tp *tp, bool slower)
 {
 	if (slower)
 		ubp_stat(tp->dev, UBP_S_CC_REDUCTIONS);
-}
-
-static struct ubp_cc *ubp_cc_of(struct ubp_tp *tp)
-{
-	tp->cc->srtt_us = tp->srtt_us;
-	return tp->cc;
 }
 
 /*
@@ -49,12 +45,12 @@ void ubp_cc_agree(struct ubp_tp *tp, u8 peer_alg)
 	cc->when = UBP_CC_NEVER;
 	cc->cnp_due = UBP_CC_NEVER;
 	tp->cc = cc;
-	cc->ops->start(ubp_cc_of(tp), tp->now);
+	cc->ops->start(tp->cc, tp->now);
 }
 
 bool ubp_cc_may(struct ubp_tp *tp, u32 len)
 {
-	struct ubp_cc *cc = ubp_cc_of(tp);
+	struct ubp_cc *cc = tp->cc;
 	u64 at;
 
 	/* short answers of a channel that failed wait for nobody */
@@ -67,7 +63,7 @@ bool ubp_cc_may(struct ubp_tp *tp, u32 len)
 
 void ubp_cc_sent(struct ubp_tp *tp, const struct ubp_txd *d, u32 len)
 {
-	struct ubp_cc *cc = ubp_cc_of(tp);
+	struct ubp_cc *cc = tp->cc;
 	u32 size = len - cc->below;
 
 	cc->force = false;
@@ -103,9 +99,25 @@ bool ubp_cc_ask(struct ubp_tp *tp)
 	return cc->ops->ask && cc->ops->ask(cc, tp->since_ask);
 }
 
+/*
+ * Times of algorithms follow the round trip. A shorter one counts at once, longer ones by
+ * and by: who began while a queue was long, or has become slow and measures seldom, must
+ * not go on with times of that queue.
+ */
+void ubp_cc_rtt(struct ubp_tp *tp, u32 rtt_us)
+{
+	struct ubp_cc *cc = tp->cc;
+
+	cc->answered = true;
+	if (!cc->rtt_us || rtt_us < cc->rtt_us)
+		cc->rtt_us = max_t(u32, rtt_us, 1);
+	else
+		cc->rtt_us += (rtt_us - cc->rtt_us) >> UBP_CC_RTT_SHIFT;
+}
+
 void ubp_cc_timeout(struct ubp_tp *tp)
 {
-	struct ubp_cc *cc = ubp_cc_of(tp);
+	struct ubp_cc *cc = tp->cc;
 
 	cc->inflight = 0;
 	cc->force = true;
@@ -130,7 +142,7 @@ static void ubp_cc_send_cnp(struct ubp_tp *tp)
 
 void ubp_cc_seen(struct ubp_tp *tp, u8 level, u32 size, bool taken)
 {
-	struct ubp_cc *cc = ubp_cc_of(tp);
+	struct ubp_cc *cc = tp->cc;
 
 	if (level)
 		ubp_stat(tp->dev, UBP_S_CE_RECEIVED);
@@ -158,12 +170,12 @@ void ubp_cc_rx_cnp(struct ubp_tp *tp, const u8 *p)
 		level = UBP_CC_LIGHT;
 	else
 		level = UBP_CC_SEVERE;
-	ubp_cc_slower(tp, tp->cc->ops->cnp(ubp_cc_of(tp), level, tp->now));
+	ubp_cc_slower(tp, tp->cc->ops->cnp(tp->cc, level, tp->now));
 }
 
 bool ubp_cc_rx_counters(struct ubp_tp *tp, const u8 *p)
 {
-	struct ubp_cc *cc = ubp_cc_of(tp);
+	struct ubp_cc *cc = tp->cc;
 	u32 acked, marked;
 
 	if (!cc->ops->counters)

@@ -24,6 +24,7 @@
  * @cut_at: no cut before that
  * @t_stage, @b_stage: times that the timer and the byte counter have run out
  * @bytes: sent since the byte counter ran out
+ * @starting: no cut yet
  */
 struct ubp_dcqcn {
 	u32 rate;
@@ -37,6 +38,7 @@ struct ubp_dcqcn {
 	u32 t_stage;
 	u32 b_stage;
 	u32 bytes;
+	bool starting;
 };
 
 /* struct ubp_ldcp - congestion window, 2^-8 bytes */
@@ -48,10 +50,11 @@ struct ubp_cc_ops;
 
 /**
  * struct ubp_cc - congestion control of a channel
- * @srtt_us: measured round trip, 0: not yet; kept up to date for the algorithm
+ * @rtt_us: measured round trip, 0: not yet; see ubp_cc_rtt()
  * @mtu: payload of a full packet
  * @below: bytes of IP and UDP headers, which windows do not count
  * @when: the transport waits for this time to send, UBP_CC_NEVER: it does not
+ * @answered: a round trip has been measured since the algorithm looked
  * @force: the next packet is sent whatever the algorithm says
  * @inflight: bytes of packets sent, neither acknowledged nor to be sent again
  * @total: bytes sent for the first time, in units of 2, modulo 2^32
@@ -63,10 +66,11 @@ struct ubp_cc_ops;
 struct ubp_cc {
 	const struct ubp_cc_ops *ops;
 	const struct ubp_cc_par *par;
-	u32 srtt_us;
+	u32 rtt_us;
 	u32 mtu;
 	u32 below;
 	bool force;
+	bool answered;
 	u8 cnp_level;
 	u32 inflight;
 	u32 total;
@@ -121,7 +125,7 @@ const struct ubp_cc_ops *ubp_cc_ops(u32 alg);
 /* The longer of @us and of @part sixteenths of a round trip, ns */
 static inline u64 ubp_cc_time(const struct ubp_cc *cc, u32 us, u32 part)
 {
-	u64 rtt = ((u64)cc->srtt_us * part) >> 4;
+	u64 rtt = ((u64)cc->rtt_us * part) >> 4;
 
 	return max_t(u64, us, rtt) * 1000;
 }
@@ -150,6 +154,8 @@ void ubp_cc_seen(struct ubp_tp *tp, u8 level, u32 size, bool taken);
 /* The CETPH of an acknowledgement; false: nonsense, drop it */
 bool ubp_cc_rx_counters(struct ubp_tp *tp, const u8 *p);
 void ubp_cc_put_counters(const struct ubp_tp *tp, u8 *p);
+/* A round trip was measured */
+void ubp_cc_rtt(struct ubp_tp *tp, u32 rtt_us);
 /* Nothing is answered: the probe that follows is sent in any case */
 void ubp_cc_timeout(struct ubp_tp *tp);
 /* When the timer is to look, UBP_CC_NEVER; and what it does then. True: try to send */

@@ -14,6 +14,9 @@
  * and then Rc = (Rc + Rt) / 2, rounded up. So max = F is additive, min = F is additive,
  * and the first step of hyper increase is the one with which both are F + 1.
  *
+ * Before the first cut there is no Rt to come back to: from start_part of the line rate on
+ * Rc doubles after each T, if an answer has come since. The paper's start_part is all of it.
+ *
  * Timers are not armed: who sends or gets a CNP makes up for the time that has passed,
  * but for no more than UBP_CC_CATCH_UP stages, so that a channel that rested a long time
  * does not come back at full rate. A channel at full rate has nothing to raise.
@@ -41,7 +44,7 @@ static u64 ubp_dcqcn_rise_bytes(const struct ubp_cc *cc)
 
 	if (!cc->par->rise_rtt)
 		return cc->par->rise_bytes;
-	bdp = ubp_div64((u64)cc->par->max_kbps * cc->srtt_us, 8000);
+	bdp = ubp_div64((u64)cc->par->max_kbps * cc->rtt_us, 8000);
 	return max_t(u64, cc->par->rise_bytes, bdp);
 }
 
@@ -60,19 +63,26 @@ static void ubp_dcqcn_set_rate(struct ubp_cc *cc, u32 kbps, u64 now)
 		d->send_at = now + ubp_div64((d->send_at - now) * was, d->rate);
 }
 
-static void ubp_dcqcn_start(struct ubp_cc *cc, u64 now)
+static u32 ubp_dcqcn_part(u32 kbps, u32 part)
 {
-	struct ubp_dcqcn *d = &cc->dcqcn;
-
-	ubp_dcqcn_set_rate(cc, cc->par->max_kbps, now);
-	d->target = d->rate;
-	d->alpha = cc->par->alpha0 << 10;
-	d->alpha_at = now + ubp_dcqcn_alpha_time(cc);
+	return (u32)ubp_div64((u64)kbps * part, 1000);
 }
 
 static u32 ubp_dcqcn_step(u32 kbps, u32 part, u32 max)
 {
-	return max_t(u32, kbps, (u32)ubp_div64((u64)max * part, 1000));
+	return max_t(u32, kbps, ubp_dcqcn_part(max, part));
+}
+
+static void ubp_dcqcn_start(struct ubp_cc *cc, u64 now)
+{
+	struct ubp_dcqcn *d = &cc->dcqcn;
+
+	ubp_dcqcn_set_rate(cc, ubp_dcqcn_part(cc->par->max_kbps, cc->par->start_part), now);
+	d->target = d->rate;
+	d->starting = true;
+	d->rise_at = now + ubp_dcqcn_rise_time(cc);
+	d->alpha = cc->par->alpha0 << 10;
+	d->alpha_at = now + ubp_dcqcn_alpha_time(cc);
 }
 
 /* A stage has gone up */
@@ -97,6 +107,19 @@ static bool ubp_dcqcn_is_full(const struct ubp_cc *cc)
 	return cc->dcqcn.rate == cc->par->max_kbps;
 }
 
+/* One step, however long it has been */
+static void ubp_dcqcn_double(struct ubp_cc *cc, u64 now)
+{
+	struct ubp_dcqcn *d = &cc->dcqcn;
+
+	if (!cc->answered || d->rise_at > now || ubp_dcqcn_is_full(cc))
+		return;
+	cc->answered = false;
+	ubp_dcqcn_set_rate(cc, (u32)min_t(u64, 2ull * d->rate, cc->par->max_kbps), now);
+	d->target = d->rate;
+	d->rise_at = now + ubp_dcqcn_rise_time(cc);
+}
+
 /* What the timers would have done since */
 static void ubp_dcqcn_catch_up(struct ubp_cc *cc, u64 now)
 {
@@ -110,6 +133,10 @@ static void ubp_dcqcn_catch_up(struct ubp_cc *cc, u64 now)
 		}
 		d->alpha -= (u32)(((u64)d->alpha * cc->par->g) >> 10);
 		d->alpha_at += ubp_dcqcn_alpha_time(cc);
+	}
+	if (d->starting) {
+		ubp_dcqcn_double(cc, now);
+		return;
 	}
 	for (n = 0; !ubp_dcqcn_is_full(cc) && d->rise_at <= now; n++) {
 		if (n == UBP_CC_CATCH_UP) {
@@ -133,7 +160,16 @@ static u64 ubp_dcqcn_wait(struct ubp_cc *cc, u32 len, u64 now)
 		return 0;
 	/* what falls due until then goes at once: half a burst for one call of the timer */
 	at = d->send_at + cc->par->burst_us * 500ull;
-	return ubp_dcqcn_is_full(cc) ? at : min_t(u64, at, d->rise_at);
+	/* a rise that is due waits for an answer, which brings the sender back itself */
+	return ubp_dcqcn_is_full(cc) || d->rise_at <= now ? at : min_t(u64, at, d->rise_at);
+}
+
+/* Once a round trip: times follow it, so that it has to be known */
+static bool ubp_dcqcn_ask(const struct ubp_cc *cc, u32 packets)
+{
+	u64 bytes = (u64)(packets + 1) * cc->mtu;
+
+	return (bytes * cc->dcqcn.cost) >> UBP_CC_COST_FRAC >= cc->rtt_us * 1000ull;
 }
 
 static void ubp_dcqcn_sent(struct ubp_cc *cc, u32 len, u64 now)
@@ -142,7 +178,7 @@ static void ubp_dcqcn_sent(struct ubp_cc *cc, u32 len, u64 now)
 	u64 saved = now - min_t(u64, now, cc->par->burst_us * 1000ull);
 
 	d->send_at = max_t(u64, d->send_at, saved) + ((len * d->cost) >> UBP_CC_COST_FRAC);
-	if (ubp_dcqcn_is_full(cc))
+	if (d->starting || ubp_dcqcn_is_full(cc))
 		return;
 	d->bytes += len;
 	if (d->bytes < ubp_dcqcn_rise_bytes(cc))
@@ -174,6 +210,7 @@ static bool ubp_dcqcn_cut(struct ubp_cc *cc, u8 level, u64 now)
 	if (now < d->cut_at)
 		return false;
 	d->cut_at = now + ubp_cc_time(cc, p->cut_us, p->cut_rtt);
+	d->starting = false;
 	d->target = d->rate;
 	ubp_dcqcn_set_rate(cc, d->rate - (u32)(((u64)d->rate * d->alpha) >> (20 + shift)), now);
 	d->alpha += (u32)(((u64)(UBP_CC_ALPHA_ONE - d->alpha) * p->g) >> 10);
@@ -196,6 +233,7 @@ const struct ubp_cc_ops ubp_cc_dcqcn = {
 	.start = ubp_dcqcn_start,
 	.wait = ubp_dcqcn_wait,
 	.sent = ubp_dcqcn_sent,
+	.ask = ubp_dcqcn_ask,
 	.seen = ubp_dcqcn_seen,
 	.cnp = ubp_dcqcn_cut,
 	.timeout = ubp_dcqcn_timeout,

@@ -12,6 +12,8 @@
 /**
  * struct ubp_cc_par - parameters, all of them in ubp_cc_params[] with their ranges
  * @max_kbps, @min_kbps: rate of the link, least rate of a channel
+ * @start_part: rate in the beginning, 1/1000 of @max_kbps; it doubles with each step up
+ *	until the first cut
  * @burst_us: what a sender may be late, and make good at once
  * @cnp_us, @cnp_rtt: receiver: least time between two CNPs of a channel
  * @cut_us, @cut_rtt: sender: least time between two cuts of the rate
@@ -35,6 +37,7 @@
 struct ubp_cc_par {
 	u32 max_kbps;
 	u32 min_kbps;
+	u32 start_part;
 	u32 burst_us;
 	u32 cnp_us;
 	u32 cnp_rtt;
@@ -78,7 +81,7 @@ struct ubp_cc_param {
 /* How bad it is on the way, of a packet */
 enum ubp_cc_level { UBP_CC_CLEAR = 0, UBP_CC_LIGHT = 1, UBP_CC_SEVERE = 2 };
 
-#define UBP_CC_PARAMS 27u
+#define UBP_CC_PARAMS 28u
 
 extern const struct ubp_cc_param ubp_cc_params[UBP_CC_PARAMS];
 

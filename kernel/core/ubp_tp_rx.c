@@ -159,6 +159,8 @@ static void ubp_tp_rtt(struct ubp_tp *tp, const struct ubp_txd *d)
 	if ((d->flags & (UBP_TXF_ASKED | UBP_TXF_AGAIN | UBP_TXF_SACKED)) != UBP_TXF_ASKED)
 		return;
 	rtt = (u32)(tp->now / 1000) - d->sent_us;
+	if (unlikely(tp->cc))
+		ubp_cc_rtt(tp, rtt);
 	if (!tp->srtt_us) {
 		tp->srtt_us = rtt ? rtt : 1;
 		tp->rttvar_us = rtt / 2;
