@@ -173,7 +173,7 @@ static u32 *ubp_cc_field(struct ubp_cc_par *par, const struct ubp_cc_param *p)
 	return (u32 *)((u8 *)par + p->off);
 }
 
-int ubp_cc_param(struct ubp_cc_par *par, const char *name, u32 len, u32 value)
+int ubp_cc_param_set(struct ubp_cc_par *par, const char *name, u32 len, u32 value)
 {
 	u32 i;
 
@@ -245,7 +245,7 @@ static int ubp_cc_parse_param(struct ubp_cc_par *par, const char **text)
 	if (err)
 		return err;
 	*text = value + digits;
-	return ubp_cc_param(par, name, len, v);
+	return ubp_cc_param_set(par, name, len, v);
 }
 
 static int ubp_cc_parse_alg(struct ubp_cc_conf *c, const char *text, u32 len)

@@ -99,7 +99,7 @@ void ubp_cc_defaults(struct ubp_cc_conf *c);
 /* A named set: "paper40g", "ns3", "mlx5", "scaled"; 0 or -ENOENT */
 int ubp_cc_set(struct ubp_cc_par *par, const char *name, u32 len);
 /* One parameter; 0, -ENOENT: no such name, -ERANGE */
-int ubp_cc_param(struct ubp_cc_par *par, const char *name, u32 len, u32 value);
+int ubp_cc_param_set(struct ubp_cc_par *par, const char *name, u32 len, u32 value);
 /* Every parameter in its range, and none contradicts another */
 bool ubp_cc_par_ok(const struct ubp_cc_par *par);
 
