@@ -128,7 +128,11 @@ class world
 {
       public:
 	world(const scene &s, const ubp_config &cfg);
-	~world() { to_.clear(); }
+	~world()
+	{
+		to_.clear();
+		far_.destroy(UBOE_MBOX_SEG, 5);
+	}
 
 	result run();
 	void at(std::uint64_t when, std::function<void()> what)
