@@ -7,6 +7,10 @@
 #include "golden.hpp"
 #include "rig.hpp"
 
+extern "C" {
+#include "ubp_native.h"
+}
+
 using namespace rig;
 
 namespace
@@ -431,6 +435,46 @@ TEST_F(CcCnp, MarksOfTheIpHeaderAreSevere)
 		w->b.h.receive(std::move(p));
 	}
 	EXPECT_EQ(cnps(w->b), levels{});
+}
+
+/* At a port of a UB domain FECN says it, whatever the IP header does */
+TEST_F(CcCnp, FecnOfANativeNetwork)
+{
+	struct {
+		unsigned mode;
+		unsigned fecn;
+		levels want;
+	} static const cases[] = {
+		{ UB_CCI_MODE_FECN, UB_FECN_UNMARKABLE, {} },
+		{ UB_CCI_MODE_FECN, UB_FECN_LIGHT, { 1 } },
+		{ UB_CCI_MODE_FECN, UB_FECN_MARKABLE, {} },
+		{ UB_CCI_MODE_FECN, UB_FECN_SEVERE, { 3 } },
+		{ UB_CCI_MODE_CAQM, 0, { 3 } }, /* nothing of ours: the IP header counts */
+	};
+
+	open();
+	for (auto &c : cases) {
+		w->pass(100 * us);
+		w->write(8);
+		for (const bytes &p : take(w->a)) {
+			bytes frame(UB_NATIVE_LEN + p.size());
+			ubp_native n{};
+			ubp_rxpkt pkt{};
+
+			std::copy(p.begin(), p.end(), frame.begin() + UB_NATIVE_LEN);
+			frame[UB_NATIVE_LEN + 1] |= UBP_ECN_CE;
+			n.len = u32(frame.size());
+			n.npi = UB_NPI_DEFAULT;
+			n.cci = u16(c.mode << 13 | c.fecn);
+			n.cfg = UB_CFG_IPV4;
+			n.rt = UB_RT_DEFAULT;
+			ubp_native_build(frame.data(), &n);
+			pkt.data = frame.data();
+			pkt.len = u32(frame.size());
+			EXPECT_FALSE(ubp_rx_native(w->b.h.dev(), &pkt));
+		}
+		EXPECT_EQ(cnps(w->b), c.want) << c.mode << ' ' << c.fecn;
+	}
 }
 
 /* A duplicate crossed the congested way, too */
