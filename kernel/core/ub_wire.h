@@ -159,10 +159,18 @@ enum ub_rspinfo {
 
 #define UB_RNR_TIMER_MAX 19 /* timeout is 2 us << timer */
 
+/* Congestion control of a channel, TPCM and uboe_tp_ctx: those that Ethernet can carry */
+enum ub_cc {
+	UB_CC_NONE = 0,
+	UB_CC_DCQCN = 1,
+	UB_CC_LDCP = 3,
+};
+
 /* CNP byte 0 */
 #define UB_CNP_ECN 0xc0
 #define UB_CNP_LOC 0x20
 #define UB_CNP_ECN_LIGHT 1
+#define UB_CNP_ECN_RSVD 2
 #define UB_CNP_ECN_SEVERE 3
 
 /* BTAH byte 1 */

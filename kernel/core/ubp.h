@@ -22,6 +22,7 @@
 
 #include "ubp_os.h"
 #include "ub_wire.h"
+#include "ubp_cc_par.h"
 
 struct ubp_dev;
 struct ubp_tp;
@@ -70,13 +71,18 @@ struct ubp_txbuf {
  * A received packet: @data points at the IP header, @len bytes are readable.
  * @csum_ok: somebody vouches for the UDP checksum, whatever the field holds: the
  * sender's and the receiver's stack or device
+ * @mark: how congested the way was, for homes that know more than the IP header says
  */
 struct ubp_rxpkt {
 	const u8 *data;
 	u32 len;
 	bool csum_ok;
+	u8 mark; /* enum ubp_mark */
 	void *cookie;
 };
+
+/* FECN of a native UB network; an IP header knows CE, which is severe */
+enum ubp_mark { UBP_MARK_AS_IP, UBP_MARK_NONE, UBP_MARK_LIGHT, UBP_MARK_SEVERE };
 
 /**
  * struct ubp_ops - what a home does for the core
@@ -161,6 +167,11 @@ enum ubp_stat {
 	UBP_S_REMOTE_ERRORS, /* requests of peers refused for good */
 	UBP_S_CHANNELS_LOST,
 	UBP_S_CE_MARKS,
+	UBP_S_CE_RECEIVED, /* marks of data on channels with congestion control, FECN too */
+	UBP_S_CNP_SENT,
+	UBP_S_CNP_RECEIVED,
+	UBP_S_CC_REDUCTIONS, /* a channel became slower */
+	UBP_S_CC_NOT_MAPPABLE, /* peers that want an algorithm that Ethernet has no fields for */
 	UBP_S_KICKS,
 	UBP_S_CQ_OVERFLOWS,
 	UBP_S_DWQES, /* SQEs taken from the window of a jetty page */
@@ -188,6 +199,8 @@ enum ubp_stat {
 	UBP_D_PSN_WINDOW,
 	UBP_D_ACK_INVALID, /* acknowledges what was never sent */
 	UBP_D_SACK_INVALID,
+	UBP_D_CNP, /* reserved level */
+	UBP_D_CC_COUNTERS, /* more marked than arrived, or arrived than was sent */
 	UBP_D_DUPLICATE,
 	UBP_D_TA_HEADER, /* header chain cut or malformed */
 	UBP_D_TA_OPCODE,
@@ -238,6 +251,7 @@ struct ubp_config {
 	u8 retrans; /* UB_TPCM_RETRANS_* */
 	u32 caps; /* enum ub_cap */
 	u32 npi; /* UB_NPI_*: partition and privilege to begin with */
+	struct ubp_cc_conf cc; /* @alg: for whoever makes channels; each says its own */
 };
 
 void ubp_config_defaults(struct ubp_config *cfg);

@@ -21,6 +21,11 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_S_REMOTE_ERRORS] = "remote_errors",
 	[UBP_S_CHANNELS_LOST] = "channels_lost",
 	[UBP_S_CE_MARKS] = "ce_marks",
+	[UBP_S_CE_RECEIVED] = "ce_received",
+	[UBP_S_CNP_SENT] = "cnp_sent",
+	[UBP_S_CNP_RECEIVED] = "cnp_received",
+	[UBP_S_CC_REDUCTIONS] = "cc_reductions",
+	[UBP_S_CC_NOT_MAPPABLE] = "cc_not_mappable",
 	[UBP_S_KICKS] = "kicks",
 	[UBP_S_CQ_OVERFLOWS] = "cq_overflows",
 	[UBP_S_DWQES] = "dwqes",
@@ -46,6 +51,8 @@ static const char *const ubp_stat_names[UBP_S_MAX] = {
 	[UBP_D_PSN_WINDOW] = "drop_psn_window",
 	[UBP_D_ACK_INVALID] = "drop_ack_invalid",
 	[UBP_D_SACK_INVALID] = "drop_sack_invalid",
+	[UBP_D_CNP] = "drop_cnp",
+	[UBP_D_CC_COUNTERS] = "drop_cc_counters",
 	[UBP_D_DUPLICATE] = "drop_duplicate",
 	[UBP_D_TA_HEADER] = "drop_ta_header",
 	[UBP_D_TA_OPCODE] = "drop_ta_opcode",
@@ -95,7 +102,8 @@ void ubp_config_defaults(struct ubp_config *cfg)
 	cfg->budget = 64;
 	cfg->slice = 16;
 	cfg->retrans = UB_TPCM_RETRANS_SR | UB_TPCM_RETRANS_FAST | UB_TPCM_RETRANS_MARK;
-	cfg->caps = UB_CAP_LONG_SEND | UB_CAP_SEND_INV | UB_CAP_WASA | UB_CAP_REDUCE;
+	cfg->caps = UB_CAP_LONG_SEND | UB_CAP_SEND_INV | UB_CAP_WASA | UB_CAP_REDUCE | UB_CAP_CNP2;
+	ubp_cc_defaults(&cfg->cc);
 }
 
 int ubp_table_init(struct ubp_dev *dev, struct ubp_table *t, u32 max)
@@ -154,7 +162,8 @@ static bool ubp_config_ok(const struct ubp_config *c)
 {
 	return c->window >= 64 && c->window <= 2048 && !(c->window & (c->window - 1)) &&
 	       c->budget && c->slice && c->ack_every && c->ack_every <= 64 && c->rto_min_us &&
-	       c->rto_max_us >= c->rto_min_us && c->hop_limit && c->udp_port && ubp_npi_ok(c->npi);
+	       c->rto_max_us >= c->rto_min_us && c->hop_limit && c->udp_port &&
+	       ubp_npi_ok(c->npi) && ubp_cc_known(c->cc.alg) && ubp_cc_par_ok(&c->cc.par);
 }
 
 int ubp_dev_init(struct ubp_dev *dev)

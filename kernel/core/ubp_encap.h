@@ -33,6 +33,14 @@ static inline bool ubp_addr_is_v4(const u8 *a)
 	return !memcmp(a, pfx, sizeof(pfx));
 }
 
+/* Congestion of the way that a packet took (enum ubp_cc_level) */
+static inline u8 ubp_rx_level(const struct ubp_rxpkt *pkt, const struct ubp_encap *e)
+{
+	if (unlikely(pkt->mark != UBP_MARK_AS_IP))
+		return (u8)(pkt->mark - UBP_MARK_NONE);
+	return e->ecn == UBP_ECN_CE ? UBP_CC_SEVERE : UBP_CC_CLEAR;
+}
+
 /* Write IP and UDP headers of a packet of @total bytes, ICRC included */
 void ubp_encap_fill(const struct ubp_path *path, u8 ecn, u8 *p, u32 total);
 

@@ -17,6 +17,21 @@ static u32 ubp_native_reason(enum ubp_native_error e)
 	return reasons[e];
 }
 
+/* Only FECN tells congestion; of other modes an endpoint makes nothing */
+static u8 ubp_native_mark(u16 cci)
+{
+	if (cci >> 13 != UB_CCI_MODE_FECN)
+		return UBP_MARK_AS_IP;
+	switch (cci & UB_CCI_FECN) {
+	case UB_FECN_SEVERE:
+		return UBP_MARK_SEVERE;
+	case UB_FECN_LIGHT:
+		return UBP_MARK_LIGHT;
+	default:
+		return UBP_MARK_NONE;
+	}
+}
+
 bool ubp_rx_native(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 {
 	struct ubp_rxpkt ip = *pkt;
@@ -34,6 +49,7 @@ bool ubp_rx_native(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 	}
 	ip.data += UB_NATIVE_LEN;
 	ip.len = n.len - UB_NATIVE_LEN;
+	ip.mark = ubp_native_mark(n.cci);
 	return ubp_rx(dev, &ip);
 }
 

@@ -92,7 +92,9 @@ static u32 ubp_answer_check(const struct ubp_tph *t, const u8 *p, u32 len)
 			return UBP_D_TP_STATUS;
 		return len == cc ? 0 : UBP_D_LENGTH;
 	default:
-		return len == UB_CNP_CETPH_LEN ? 0 : UBP_D_LENGTH;
+		if (len != UB_CNP_CETPH_LEN)
+			return UBP_D_LENGTH;
+		return (p[0] & UB_CNP_ECN) >> 6 == UB_CNP_ECN_RSVD ? UBP_D_CNP : 0;
 	}
 }
 

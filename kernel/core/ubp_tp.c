@@ -19,8 +19,8 @@ bool ubp_tp_ctx_ok(const struct uboe_tp_ctx *ctx)
 		return false;
 	if (win && (win < 64 || win > 2048 || (win & (win - 1))))
 		return false;
-	/* no congestion controller exists yet; both addresses of one family */
-	return !ctx->cc && ubp_addr_is_v4(ctx->laddr) == ubp_addr_is_v4(ctx->raddr);
+	/* both addresses of one family */
+	return ubp_cc_known(ctx->cc) && ubp_addr_is_v4(ctx->laddr) == ubp_addr_is_v4(ctx->raddr);
 }
 
 static void ubp_tp_path(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx)
@@ -72,6 +72,7 @@ void ubp_tp_start(struct ubp_tp *tp)
 	tp->stall_since = UBP_NEVER;
 	tp->ack_at = UBP_NEVER;
 	tp->cm_at = UBP_NEVER;
+	tp->cc = NULL;
 }
 
 static void ubp_tp_init(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx, u32 win)
@@ -89,6 +90,7 @@ static void ubp_tp_init(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx, u32 wi
 	tp->ooo_mask = win - 1;
 	tp->offer_retrans = ctx->retrans == 0xff ? dev->cfg.retrans : ctx->retrans;
 	tp->retrans = tp->offer_retrans;
+	tp->offer_cc = ctx->cc;
 	tp->caps = dev->cfg.caps;
 	ubp_tp_start(tp);
 	tp->lost_after = le64_to_cpu(ctx->timeout_ns);
@@ -102,6 +104,8 @@ void ubp_tp_free(struct ubp_tp *tp)
 {
 	struct ubp_dev *dev = tp->dev;
 
+	if (tp->cc_mem)
+		dev->ops->free_later(dev, tp->cc_mem);
 	if (tp->ooo)
 		dev->ops->free_later(dev, tp->ooo);
 	if (tp->txd)
@@ -120,7 +124,9 @@ struct ubp_tp *ubp_tp_new(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx
 	ubp_tp_init(tp, ctx, window);
 	tp->txd = (struct ubp_txd *)dev->ops->zalloc(dev, (tp->txd_mask + 1) * sizeof(*tp->txd));
 	tp->ooo = (struct ubp_rxpkt *)dev->ops->zalloc(dev, (tp->ooo_mask + 1) * sizeof(*tp->ooo));
-	if (tp->txd && tp->ooo)
+	if (tp->offer_cc)
+		tp->cc_mem = (struct ubp_cc *)dev->ops->zalloc(dev, sizeof(*tp->cc_mem));
+	if (tp->txd && tp->ooo && (tp->cc_mem || !tp->offer_cc))
 		return tp;
 	ubp_tp_free(tp);
 	return NULL;
@@ -200,6 +206,14 @@ int ubp_tp_modify(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx, u
 	return 0;
 }
 
+/* In use, or wanted as long as nobody has answered */
+static u8 ubp_tp_cc_alg(const struct ubp_tp *tp)
+{
+	if (!tp->peer_known)
+		return tp->offer_cc;
+	return tp->cc ? tp->cc->ops->alg : UB_CC_NONE;
+}
+
 int ubp_tp_query(struct ubp_dev *dev, u32 tpn, struct uboe_tp_ctx *ctx)
 {
 	struct ubp_tp *tp = ubp_tp_find(dev, tpn);
@@ -217,6 +231,7 @@ int ubp_tp_query(struct ubp_dev *dev, u32 tpn, struct uboe_tp_ctx *ctx)
 	ctx->traffic_class = tp->path.tc;
 	ctx->hop_limit = tp->path.hop;
 	ctx->retrans = tp->retrans;
+	ctx->cc = ubp_tp_cc_alg(tp);
 	ctx->mtu = cpu_to_le16((u16)tp->mtu);
 	ctx->window = cpu_to_le16((u16)tp->window);
 	ctx->timeout_ns = cpu_to_le64(tp->lost_after);
@@ -298,6 +313,8 @@ void ubp_tp_forget(struct ubp_tp *tp)
 {
 	tp->snd_una = tp->snd_nxt;
 	tp->lost = 0;
+	if (tp->cc)
+		tp->cc->inflight = 0;
 	tp->open_kind = 0;
 	tp->rsp.rce_head = tp->rsp.rce_tail;
 	tp->rsp.rce_next = tp->rsp.rce_tail;
@@ -339,6 +356,8 @@ static u64 ubp_tp_deadline(const struct ubp_tp *tp)
 	if (tp->cm_at < at)
 		at = tp->cm_at;
 	at = min_t(u64, at, ubp_tp_shaped_until(tp));
+	if (unlikely(tp->cc))
+		at = min_t(u64, at, ubp_cc_deadline(tp));
 	if (tp->snd_una != tp->snd_nxt) {
 		u64 rto = tp->rto_base + ubp_tp_rto_us(tp) * 1000ull;
 
@@ -378,6 +397,8 @@ void ubp_timer(struct ubp_tp *tp)
 		ubp_tpcm_timer(tp);
 	if (ubp_ta_deadline(tp) <= tp->now)
 		ubp_ta_timer(tp);
+	if (unlikely(tp->cc) && ubp_cc_timer(tp))
+		ubp_tp_output(tp);
 	if (ubp_tp_shaped_until(tp) <= tp->now)
 		ubp_tp_output(tp);
 	if (tp->snd_una != tp->snd_nxt && tp->rto_base + ubp_tp_rto_us(tp) * 1000ull <= tp->now)

@@ -10,6 +10,7 @@
 #ifndef UBP_TP_H
 #define UBP_TP_H
 
+#include "ubp_cc.h"
 #include "ubp_encap.h"
 #include "ubp_icrc.h"
 #include "ubp_obj.h"
@@ -45,6 +46,7 @@ enum ubp_txd_kind { UBP_TX_REQUEST = 1, UBP_TX_RESPONSE = 2, UBP_TX_VOID = 3 };
  *	(MarkPSN, Base Spec 6.4, kept for each packet)
  * @idx: slot of its message or of its RC table entry
  * @ssn: TASSN
+ * @size: bytes from the TPH to the ICRC
  */
 struct ubp_txd {
 	u32 off;
@@ -53,6 +55,7 @@ struct ubp_txd {
 	u32 mark;
 	u16 idx;
 	u16 ssn;
+	u16 size;
 	u8 kind;
 	u8 flags;
 };
@@ -107,10 +110,13 @@ struct ubp_tp {
 	u32 mtu;
 	u32 offer_mtu;
 	u8 offer_retrans;
+	u8 offer_cc; /* enum ub_cc */
 	u32 window; /* packets we may have in flight */
 	u32 rx_window; /* packets we hold out of order */
 	u32 caps;
 	u32 svc; /* UB_SVC_* of the peer */
+	struct ubp_cc *cc; /* congestion control, NULL: none */
+	struct ubp_cc *cc_mem; /* for it, NULL: this end wants none */
 
 	/* sender */
 	u32 snd_isn;
@@ -197,6 +203,8 @@ void ubp_tp_arm(struct ubp_tp *tp);
 void ubp_tp_output(struct ubp_tp *tp);
 bool ubp_tp_drive(struct ubp_tp *tp);
 void ubp_tp_send_ack(struct ubp_tp *tp);
+/* @ecn: UB_CNP_ECN_*; false: no room */
+bool ubp_tp_send_cnp(struct ubp_tp *tp, u8 ecn);
 void ubp_tp_ack_settled(struct ubp_tp *tp);
 void ubp_tp_timeout(struct ubp_tp *tp);
 /* The traffic management lets it go on */

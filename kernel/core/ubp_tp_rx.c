@@ -90,6 +90,14 @@ static void ubp_tp_note_unacked(struct ubp_tp *tp)
 		tp->ack_at = tp->now + cfg->ack_delay_us * 1000ull;
 }
 
+/* What a data packet says of the way; @taken: it was not there before */
+static void ubp_tp_seen(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct ubp_encap *e,
+			bool taken)
+{
+	if (unlikely(tp->cc))
+		ubp_cc_seen(tp, ubp_rx_level(pkt, e), e->total - e->hlen, taken);
+}
+
 bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct ubp_encap *e,
 		    const struct ubp_tph *t)
 {
@@ -111,18 +119,24 @@ bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct
 	if (d < 0) {
 		ubp_stat(tp->dev, UBP_S_DUPLICATES);
 		tp->ack_now = true;
+		ubp_tp_seen(tp, pkt, e, false);
 		return false;
 	}
 	if ((u32)d >= tp->rx_window) {
 		ubp_stat(tp->dev, UBP_D_PSN_WINDOW);
 		return false;
 	}
-	if (d > 0)
-		return ubp_tp_out_of_order(tp, pkt, t->psn);
+	if (d > 0) {
+		bool kept = ubp_tp_out_of_order(tp, pkt, t->psn);
+
+		ubp_tp_seen(tp, pkt, e, kept);
+		return kept;
+	}
 	if (ubp_psn_before(tp->rcv_max, t->psn))
 		tp->rcv_max = t->psn;
 	tp->nak_sent = false;
 	tp->nak_now = false; /* a TPNAK that found no room has no gap to name any more */
+	ubp_tp_seen(tp, pkt, e, true);
 	ubp_tp_deliver(tp, pkt, e, t);
 	if (t->ack)
 		tp->ack_now = true;
@@ -145,6 +159,8 @@ static void ubp_tp_rtt(struct ubp_tp *tp, const struct ubp_txd *d)
 	if ((d->flags & (UBP_TXF_ASKED | UBP_TXF_AGAIN | UBP_TXF_SACKED)) != UBP_TXF_ASKED)
 		return;
 	rtt = (u32)(tp->now / 1000) - d->sent_us;
+	if (unlikely(tp->cc))
+		ubp_cc_rtt(tp, rtt);
 	if (!tp->srtt_us) {
 		tp->srtt_us = rtt ? rtt : 1;
 		tp->rttvar_us = rtt / 2;
@@ -174,6 +190,8 @@ static void ubp_tp_cumulative(struct ubp_tp *tp, u32 end)
 
 		if (d->flags & UBP_TXF_LOST)
 			tp->lost--;
+		else if (unlikely(tp->cc) && !(d->flags & UBP_TXF_SACKED))
+			ubp_cc_out(tp, d);
 		tp->snd_una = ubp_psn_add(tp->snd_una, 1);
 		if (tp->snd_una == end)
 			ubp_tp_rtt(tp, d);
@@ -207,6 +225,8 @@ static void ubp_tp_answered(struct ubp_tp *tp, u32 end, bool sack)
 			continue;
 		d->flags &= ~UBP_TXF_LOST;
 		tp->lost--;
+		if (unlikely(tp->cc))
+			ubp_cc_back(tp, d);
 	}
 }
 
@@ -226,6 +246,8 @@ static void ubp_tp_mark_lost(struct ubp_tp *tp, struct ubp_txd *d, u32 psn)
 	if (d->flags & (UBP_TXF_SACKED | UBP_TXF_LOST))
 		return;
 	d->flags |= UBP_TXF_LOST;
+	if (unlikely(tp->cc))
+		ubp_cc_out(tp, d);
 	/* behind others, rtx_at stays a bound for them even when it is before snd_una */
 	if (!tp->lost++ || ubp_psn_before(psn, tp->rtx_at))
 		tp->rtx_at = psn;
@@ -264,6 +286,8 @@ static void ubp_tp_sacked(struct ubp_tp *tp, u32 base, const u8 *map, u32 bits)
 			continue;
 		if (d->flags & UBP_TXF_LOST)
 			tp->lost--;
+		else if (unlikely(tp->cc))
+			ubp_cc_out(tp, d);
 		d->flags = (u8)((d->flags | UBP_TXF_SACKED) & ~UBP_TXF_LOST);
 		ubp_tp_progress(tp);
 	}
@@ -331,7 +355,12 @@ void ubp_tp_rx_ack(struct ubp_tp *tp, const u8 *p, const struct ubp_tph *t)
 {
 	if (tp->state == UBP_TP_FAILED && !ubp_tp_in_flight(tp))
 		return;
-	/* no congestion controller was negotiated: CETPHs feed nobody */
+	/* without a congestion controller CETPHs feed nobody */
+	if (unlikely(tp->cc) && (t->op == UB_TP_ACK_CC || t->op == UB_TP_SACK_CC) &&
+	    !ubp_cc_rx_counters(tp, p)) {
+		ubp_stat(tp->dev, UBP_D_CC_COUNTERS);
+		return;
+	}
 	switch (t->op) {
 	case UB_TP_SACK:
 		ubp_tp_rx_sack(tp, p, t);
@@ -344,6 +373,7 @@ void ubp_tp_rx_ack(struct ubp_tp *tp, const u8 *p, const struct ubp_tph *t)
 		ubp_tp_rx_plain(tp, t);
 		break;
 	default:
-		break; /* CNP: congestion control is off, its ECN bits never are set */
+		ubp_cc_rx_cnp(tp, p);
+		break;
 	}
 }

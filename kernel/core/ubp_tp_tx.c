@@ -27,12 +27,18 @@ u32 ubp_tp_rto_us(const struct ubp_tp *tp)
 	return (u32)rto;
 }
 
+/* Marks are asked for where somebody heeds them, and of data alone (decision 0011) */
+static u8 ubp_tp_ecn(const struct ubp_tp *tp, const struct ubp_tph *t)
+{
+	return unlikely(tp->cc) && t->op == UB_TP_RTP_DATA ? UBP_ECN_ECT0 : UBP_ECN_NOT_ECT;
+}
+
 /* Write the headers from IP to TPH; returns where the next one goes */
 static u8 *ubp_tp_head(struct ubp_tp *tp, struct ubp_txbuf *buf, const struct ubp_tph *t)
 {
 	u8 *p = buf->data;
 
-	ubp_encap_fill(&tp->path, UBP_ECN_NOT_ECT, p, buf->len);
+	ubp_encap_fill(&tp->path, ubp_tp_ecn(tp, t), p, buf->len);
 	p += ubp_encap_len(&tp->path);
 	ubp_tph_build(p, t);
 	return p + UB_TPH_LEN;
@@ -74,6 +80,8 @@ static bool ubp_tp_room(struct ubp_tp *tp, struct ubp_txbuf *buf)
 {
 	struct ubp_tm_flow *f = ubp_tp_flow(tp);
 
+	if (unlikely(tp->cc) && !ubp_cc_may(tp, buf->len))
+		return false;
 	if (unlikely(f) && !ubp_tm_ask(f, buf->len, tp->now))
 		return false;
 	if (tp->dev->ops->tx_alloc(tp->dev, &tp->path, buf->len, buf))
@@ -130,6 +138,9 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 		return UBP_NO_DATA;
 	}
 	memset(p + h.pld_len, 0, pad);
+	if (unlikely(tp->cc))
+		ubp_cc_sent(tp, d, buf.len);
+	d->size = (u16)(buf.len - ubp_encap_len(&tp->path));
 	ubp_tp_xmit(tp, &buf);
 	return UBP_SENT;
 }
@@ -211,7 +222,7 @@ static enum ubp_sent ubp_tp_send_new(struct ubp_tp *tp, u32 *budget)
 	cost = ubp_ta_cost(tp, &d);
 	more = *budget > cost && flight + 1 < tp->window && ubp_ta_more(tp, &d);
 	ask = (d.flags & UBP_TXF_ASKED && !more) || tp->since_ask + 1 >= tp->dev->cfg.ack_every ||
-	      flight + 1 == tp->window;
+	      flight + 1 == tp->window || (unlikely(tp->cc) && ubp_cc_ask(tp));
 	switch (ubp_tp_emit_any(tp, &d, psn, ask)) {
 	case UBP_NO_ROOM:
 		return UBP_NO_ROOM;
@@ -263,6 +274,8 @@ static bool ubp_tp_run(struct ubp_tp *tp, u32 budget)
 	struct ubp_tm_flow *f = ubp_tp_tm(tp);
 	bool more;
 
+	if (unlikely(tp->cc))
+		tp->cc->when = UBP_CC_NEVER;
 	if ((tp->state != UBP_TP_OPEN && tp->state != UBP_TP_FAILED) || tp->closed) {
 		if (f)
 			ubp_tm_leave(f);
@@ -321,6 +334,8 @@ void ubp_tp_timeout(struct ubp_tp *tp)
 	tp->backoff++;
 	/* one packet asks how things stand; the answer says what else is missing */
 	tp->probe_psn = tp->snd_una;
+	if (unlikely(tp->cc))
+		ubp_cc_timeout(tp);
 	if (tp->lost) {
 		if (ubp_tp_flow(tp))
 			ubp_tp_flow(tp)->force = true; /* the answer would time out, too */
@@ -379,13 +394,41 @@ void ubp_tp_ack_settled(struct ubp_tp *tp)
 	tp->ack_at = UBP_NEVER;
 }
 
+static u8 ubp_ack_op(bool sack, bool cc)
+{
+	if (sack)
+		return cc ? UB_TP_SACK_CC : UB_TP_SACK;
+	return cc ? UB_TP_ACK_CC : UB_TP_ACK;
+}
+
+bool ubp_tp_send_cnp(struct ubp_tp *tp, u8 ecn)
+{
+	struct ubp_txbuf buf;
+	struct ubp_tph t = {
+		.op = UB_TP_CNP,
+		.src = tp->tpn,
+		.dst = tp->peer_tpn,
+	};
+	u8 *p;
+
+	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_CNP_CETPH_LEN + UB_ICRC_LEN;
+	if (!tp->dev->ops->tx_alloc(tp->dev, &tp->path, buf.len, &buf))
+		return false;
+	p = ubp_tp_head(tp, &buf, &t);
+	memset(p, 0, UB_CNP_CETPH_LEN);
+	p[0] = (u8)(ecn << 6);
+	ubp_tp_xmit(tp, &buf);
+	return true;
+}
+
 void ubp_tp_send_ack(struct ubp_tp *tp)
 {
 	struct ubp_dev *dev = tp->dev;
 	bool sack = tp->held && ubp_tp_selective(tp);
+	bool cc = unlikely(tp->cc) && tp->cc->ops->counters;
 	struct ubp_txbuf buf;
 	struct ubp_tph t = {
-		.op = sack ? UB_TP_SACK : UB_TP_ACK,
+		.op = ubp_ack_op(sack, cc),
 		.src = tp->tpn,
 		.dst = tp->peer_tpn,
 		.psn = ubp_psn_add(tp->rcv_nxt, UB_PSN_MASK),
@@ -407,12 +450,18 @@ void ubp_tp_send_ack(struct ubp_tp *tp)
 		t.rspst = UB_RSPST_ERROR;
 		t.rspinfo = UB_RSPINFO_PSN;
 	}
+	if (cc)
+		buf.len += UB_CETPH_LEN;
 	if (!dev->ops->tx_alloc(dev, &tp->path, buf.len, &buf)) {
 		tp->ack_now = false;
 		tp->ack_at = tp->now + dev->cfg.ack_delay_us * 1000ull;
 		return;
 	}
 	p = ubp_tp_head(tp, &buf, &t);
+	if (cc) {
+		ubp_cc_put_counters(tp, p);
+		p += UB_CETPH_LEN;
+	}
 	if (sack)
 		ubp_sack_fill(tp, p, code);
 	ubp_tp_xmit(tp, &buf);

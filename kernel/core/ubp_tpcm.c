@@ -32,6 +32,7 @@ struct ubp_cm {
 	u32 mtu;
 	u32 window;
 	u8 retrans;
+	u8 cc;
 	u32 caps;
 	u32 svc;
 	u32 max_rd;
@@ -54,6 +55,16 @@ static u8 ubp_log2(u32 v)
 	while ((1u << n) < v)
 		n++;
 	return n;
+}
+
+/* A REQ says what this end wants, the others what is used, if that is settled */
+static u8 ubp_cm_cc(const struct ubp_tp *tp, u8 type)
+{
+	bool settled = tp->peer_known && !(tp->sh && tp->sh->cand_left);
+
+	if (type == UB_TPCM_REQ || !settled)
+		return tp->offer_cc;
+	return tp->cc ? tp->cc->ops->alg : UB_CC_NONE;
 }
 
 static void ubp_cm_send(struct ubp_tp *tp, u8 type)
@@ -80,6 +91,7 @@ static void ubp_cm_send(struct ubp_tp *tp, u8 type)
 	b[UB_TPCM_O_BITMAP] = (u8)(ubp_log2(tp->rx_window > 64 ? tp->rx_window : 64) - 6);
 	if (b[UB_TPCM_O_BITMAP] > UB_SACK_SIZE_MAX)
 		b[UB_TPCM_O_BITMAP] = UB_SACK_SIZE_MAX;
+	b[UB_TPCM_O_CC] = ubp_cm_cc(tp, type);
 	b[UB_TPCM_O_RTO_MODE] = 1; /* measured */
 	put_unaligned_be32(tp->dev->cfg.rto_min_us, b + UB_TPCM_O_RTO_BASE);
 	put_unaligned_be32(tp->dev->cfg.caps, b + UB_TPCM_O_CAPS);
@@ -166,6 +178,7 @@ static bool ubp_cm_parse(const u8 *b, u32 len, struct ubp_cm *m)
 	mtu = b[UB_TPCM_O_MTU];
 	win = b[UB_TPCM_O_OOO];
 	m->retrans = b[UB_TPCM_O_RETRANS];
+	m->cc = b[UB_TPCM_O_CC];
 	m->caps = get_unaligned_be32(b + UB_TPCM_O_CAPS);
 	m->svc = get_unaligned_be32(b + UB_TPCM_O_SVC);
 	/* who rejects may have no incarnation; our offsets need an MTU of 1024 */
@@ -196,6 +209,7 @@ static void ubp_cm_learn(struct ubp_tp *tp, const struct ubp_cm *m)
 	tp->caps = tp->dev->cfg.caps & m->caps;
 	tp->svc = m->svc;
 	tp->retrans = tp->offer_retrans & m->retrans;
+	ubp_cc_agree(tp, m->cc);
 	if (tp->sh)
 		tp->sh->max_req = min_t(u32, UBP_RM_REQ, m->max_rd ? m->max_rd : 1);
 }

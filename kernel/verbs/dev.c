@@ -14,6 +14,31 @@ static unsigned short uboe_window;
 module_param_named(window, uboe_window, ushort, 0644);
 MODULE_PARM_DESC(window, "packets in flight per channel of new devices, power of two 128..2048");
 
+static struct ubp_cc_conf uboe_cc;
+
+static int uboe_cc_set(const char *val, const struct kernel_param *kp)
+{
+	char text[256];
+	int ret;
+
+	if (strscpy(text, val, sizeof(text)) < 0)
+		return -EINVAL;
+	ret = ubp_cc_parse(&uboe_cc, strim(text));
+	if (ret)
+		pr_err("uboe: cc=%s: none, dcqcn or ldcp, :SET, and ,NAME=VALUE within its range\n",
+		       text);
+	return ret ? -EINVAL : 0;
+}
+
+static int uboe_cc_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%s\n", ubp_cc_name(uboe_cc.alg));
+}
+
+static const struct kernel_param_ops uboe_cc_ops = { .set = uboe_cc_set, .get = uboe_cc_get };
+module_param_cb(cc, &uboe_cc_ops, NULL, 0444);
+MODULE_PARM_DESC(cc, "congestion control of new devices: none, dcqcn, ldcp[:SET][,NAME=VALUE]...");
+
 /* One netdev has one device: serialises the look-up and the creation */
 static DEFINE_MUTEX(uboe_add_lock);
 
@@ -153,6 +178,8 @@ static struct uboe_dev *uboe_dev_alloc(struct net_device *ndev)
 	ud->core.cfg.dscp = uboe_dscp & 0x3f;
 	if (uboe_window)
 		ud->core.cfg.window = uboe_window;
+	if (uboe_cc.alg)
+		ud->core.cfg.cc = uboe_cc;
 
 	ib_set_device_ops(&ud->ib, &uboe_ops);
 	ud->ib.driver_def = uboe_uapi_defs;

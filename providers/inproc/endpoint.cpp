@@ -327,6 +327,17 @@ u32 Endpoint::mtu_to(const Address &peer) const
 	return std::min(mtu, std::max<u32>(std::bit_floor(fits), UB_MTU_MIN));
 }
 
+int Endpoint::set_congestion_control(const ubp_cc_conf &wanted)
+{
+	const Lock hold(lock_);
+
+	if (cc_is_set_ && std::memcmp(&dev_.cfg.cc, &wanted, sizeof(wanted)))
+		return EBUSY;
+	dev_.cfg.cc = wanted;
+	cc_is_set_ = true;
+	return 0;
+}
+
 // With lock_ held. Both ends may ask at once, and one peer several times
 int Endpoint::make_channel(const Address &peer, u32 &channel)
 {
@@ -343,6 +354,7 @@ int Endpoint::make_channel(const Address &peer, u32 &channel)
 	std::memcpy(tp.raddr, peer.bytes.data(), sizeof(tp.raddr));
 	tp.sport = UB_UDP_PORT; // the socket's only one
 	tp.retrans = 0xff;
+	tp.cc = congestion_control();
 	tp.mtu = static_cast<u16>(mtu);
 	tp.window = static_cast<u16>(std::min<u32>(dev_.cfg.window, 256));
 	tp.timeout_ns = 1; // as soon as the device gives anybody up
@@ -462,7 +474,7 @@ void Endpoint::wake()
 bool Endpoint::hand_over(Block *b)
 {
 	// the kernel has checked what it does not show us
-	ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, b};
+	ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, UBP_MARK_AS_IP, b};
 
 	if (!link_->native())
 		return ubp_rx(&dev_, &pkt);

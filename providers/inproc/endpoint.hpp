@@ -60,6 +60,10 @@ public:
 	/// Payload of packets to @p peer, bytes; 0: there is no route, or it is too narrow.
 	u32 mtu_to(const Address &peer) const;
 
+	/// Of channels that are made from now on; EBUSY when somebody has set another one.
+	int set_congestion_control(const ubp_cc_conf &wanted);
+	u8 congestion_control() const { return static_cast<u8>(dev_.cfg.cc.alg); }
+
 	/// Mailbox commands of ub/uboe_mbox.h; 0 or a positive errno. Bus addresses
 	/// are pointers of this process. @p sink hears of a created object until it
 	/// is destroyed.
@@ -153,6 +157,7 @@ private:
 	std::vector<u32> starved_; // channels that found no packet buffer
 	std::vector<void *> garbage_; // freed when the section ends
 	std::vector<Address> wanted_; // peers that ask for a channel
+	bool cc_is_set_ = false;
 	u32 next_channel_ = 1;
 	u32 asked_ = 0; // channels that were made because peers asked
 

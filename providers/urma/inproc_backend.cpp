@@ -525,6 +525,7 @@ private:
 		tp.rmt_jetty = peer_jetty;
 		tp.sport = UB_UDP_PORT; // the socket's only one
 		tp.retrans = 0xff;
+		tp.cc = device_->congestion_control();
 		tp.mtu = static_cast<u16>(mtu);
 		tp.timeout_ns = timeout_ns(spec.err_timeout);
 		return device_->create(UBOE_MBOX_TP, UB_TPN_RC(id), tp);

@@ -40,6 +40,30 @@ bool power_from_environment(const char *name, u32 least, u32 most, u32 &value)
 	return false;
 }
 
+/// ALGORITHM[:SET][,NAME=VALUE]... of congestion control.
+bool congestion_control(const char *name, ubp_cc_conf &cc, bool &is_set)
+{
+	const char *text = std::getenv(name);
+
+	if (!text || !*text)
+		return true;
+	is_set = true;
+	switch (ubp_cc_parse(&cc, text)) {
+	case 0:
+		return true;
+	case -ENOENT:
+		URMA_FAILED(EINVAL, "%s=%s: no such algorithm, set or parameter", name, text);
+		return false;
+	case -ERANGE:
+		URMA_FAILED(EINVAL, "%s=%s: a value out of range", name, text);
+		return false;
+	default:
+		URMA_FAILED(EINVAL, "%s=%s: none, dcqcn or ldcp, then :SET, then ,NAME=VALUE", name,
+			    text);
+		return false;
+	}
+}
+
 /// FIRST-LAST:BLOCKS, jetties and the depth of each. Only well-known numbers: nobody gets
 /// one that has not asked for it.
 bool lock_buffer(const char *name, uboe_lockbuf_ctx &b)
@@ -108,6 +132,7 @@ bool InprocSettings::read()
 	       power_from_environment("URMA_INPROC_SLICE_KB", 1, UBOE_MAX_SLICE / 1024, slice_kb) &&
 	       power_from_environment("URMA_INPROC_RCT_DEPTH", 64, 32768, rct_depth) &&
 	       from_environment("URMA_INPROC_RCT_WATERMARK", 1, rct_depth, rct_watermark) &&
+	       congestion_control("URMA_INPROC_CC", cc, cc_is_set) &&
 	       lock_buffer("URMA_INPROC_LOCKBUF", lockbuf[UBOE_LOCKBUF_WQE]) &&
 	       lock_buffer("URMA_INPROC_STARS", lockbuf[UBOE_LOCKBUF_STARS]);
 }
@@ -121,6 +146,8 @@ int InprocSettings::apply(inproc::Endpoint &device) const
 		if (int err = set_up(device, tag, lockbuf[tag]))
 			return err;
 	if (int err = set_tables(device, *this))
+		return err;
+	if (int err = cc_is_set ? device.set_congestion_control(cc) : 0)
 		return err;
 	entity.npi = npi;
 	return npi ? device.modify(UBOE_MBOX_ENTITY, 0, entity, UBOE_EM_NPI) : 0;

@@ -15,6 +15,8 @@ struct InprocSettings {
 	u32 slice_kb = 64; // Writes and Reads are cut into
 	u32 rct_depth = 0; // of RC tables, 0: the defaults
 	u32 rct_watermark = 0; // 0: the depth
+	ubp_cc_conf cc = {}; // congestion control of the device's channels
+	bool cc_is_set = false;
 	uboe_lockbuf_ctx lockbuf[2] = {}; // by UBOE_LOCKBUF_*; end_jetty 0: none
 
 	/// False after a message when a variable makes no sense.

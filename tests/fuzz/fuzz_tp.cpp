@@ -253,6 +253,10 @@ class model
 	rig::pair &w_;
 	bool big_;
 };
+
+/* Fast enough to come to an end */
+constexpr const char *controllers[] = { nullptr, "dcqcn,min_kbps=1000000",
+					"ldcp,cwd0=2000,cwd_max=9000", nullptr };
 } /* namespace */
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
@@ -263,6 +267,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 
 	if (options & 1)
 		cfg.retrans = 0; /* go back N */
+	if (const char *cc = controllers[options >> 4 & 3])
+		must(!ubp_cc_parse(&cfg.cc, cc), "settings of congestion control are refused");
 	rig::pair w(options & 2, cfg, {}, room);
 	if (options & 4) {
 		w.a.h.forced = { 3, 0xfffffc };
@@ -270,6 +276,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	}
 	if (!w.connect())
 		wrong("two ends do not connect");
+	if (options & 0x40)
+		w.a.h.mark = w.b.h.mark = UBP_MARK_SEVERE;
 	model m(w, options & 8);
 	for (unsigned n = 0; in.more() && n < 400; n++) {
 		std::uint8_t x = in.u8();

@@ -378,7 +378,7 @@ int host::register_memory(std::uint32_t id, std::uint32_t token, std::uint32_t p
 void host::receive(bytes data)
 {
 	auto *c = new rx_cookie{ std::move(data) };
-	ubp_rxpkt pkt{ c->data.data(), static_cast<u32>(c->data.size()), false, c };
+	ubp_rxpkt pkt{ c->data.data(), static_cast<u32>(c->data.size()), false, mark, c };
 
 	live_rx_++;
 	if (!ubp_rx(&dev_, &pkt)) {

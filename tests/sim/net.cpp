@@ -314,8 +314,8 @@ void world::transmit(unsigned from, unsigned to, bytes &&data)
 		delay += random.below(prof.extra + 1);
 		fate = "late";
 	}
-	if (random.chance(prof.mark) && data[0] >> 4 == 4) {
-		data[1] |= 3;
+	if (random.chance(prof.mark)) {
+		data[1] |= data[0] >> 4 == 4 ? 3 : 0x30;
 		fate = "marked";
 	}
 	if (random.chance(prof.corrupt)) {

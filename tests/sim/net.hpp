@@ -40,6 +40,7 @@ struct profile {
 	bool late_receives;
 	bool events; /* wait for JFC events instead of polling */
 	bool messages; /* jetties without connections, too */
+	bool congestion; /* controllers, and switches that mark */
 	bool tables; /* small RC tables, and much that fills them; slices of all sizes */
 
 	static profile draw(rng &r, unsigned ops);

@@ -19,7 +19,8 @@ constexpr std::uint8_t all_access = UBOE_ACC_LOCAL_WRITE | UBOE_ACC_REMOTE_WRITE
 
 traffic::traffic(world &w, std::uint64_t seed)
 	: w_(w), r_(seed ^ 0x5851f42d4c957f2d), shaping_(seed ^ 0x6a09e667f3bcc908),
-	  shaped_(shaping_.chance(0.15)), sizes_(seed ^ 0xbb67ae8584caa73b)
+	  shaped_(shaping_.chance(0.15)), sizes_(seed ^ 0xbb67ae8584caa73b),
+	  congestion_(seed ^ 0x3c6ef372fe94f82b)
 {
 	unsigned sides;
 
@@ -77,6 +78,37 @@ jfc_options traffic::queue_options()
 	return o;
 }
 
+/* Any set for each end; rates that get everything through while somebody waits */
+void traffic::draw_congestion(ubp_config &cfg)
+{
+	static const char *const texts[] = {
+		"dcqcn:paper40g,min_kbps=200000",
+		"dcqcn:ns3,min_kbps=200000,burst_us=0",
+		"dcqcn:mlx5,min_kbps=200000,burst_us=5",
+		"dcqcn:scaled,min_kbps=200000",
+		"ldcp",
+		"ldcp,cwd0=1024,cwd_max=20000,gamma=7",
+		"ldcp,cwd0=1000000,alpha=255,beta=0",
+	};
+
+	if (!w_.prof.congestion)
+		return;
+	if (int err = ubp_cc_parse(&cfg.cc, texts[congestion_.below(std::size(texts))]))
+		fail("settings of congestion control are refused: %d", err);
+	if (congestion_.chance(0.3))
+		cfg.caps &= ~UB_CAP_CNP2;
+}
+
+/* Mostly what the node has; now and then the ends want different things */
+std::uint8_t traffic::draw_controller(const ubp_config &cfg)
+{
+	static constexpr std::uint8_t all[] = { UB_CC_NONE, UB_CC_DCQCN, UB_CC_LDCP };
+
+	if (!w_.prof.congestion)
+		return UB_CC_NONE;
+	return congestion_.chance(0.5) ? std::uint8_t(cfg.cc.alg) : all[congestion_.below(3)];
+}
+
 void traffic::make_node(unsigned i)
 {
 	static constexpr std::uint8_t modes[] = {
@@ -103,6 +135,7 @@ void traffic::make_node(unsigned i)
 		cfg.caps &= ~UB_CAP_REDUCE;
 	if (r_.chance(0.5))
 		cfg.caps |= UB_CAP_CLR_EOR_ARM;
+	draw_congestion(cfg);
 	w_.nodes.push_back(std::make_unique<node>(w_, i, cfg));
 	node &n = *w_.nodes.back();
 	place &p = places_.emplace_back();
@@ -242,6 +275,7 @@ void traffic::make_side(connection &c, unsigned which, unsigned n, pool *p)
 	if (r_.chance(0.2))
 		s.copt.retrans = std::uint8_t(r_.below(2) * UB_TPCM_RETRANS_SR +
 					      r_.below(2) * UB_TPCM_RETRANS_FAST);
+	s.copt.cc = draw_controller(s.n->dev()->cfg);
 	s.copt.timeout_ns = w_.prof.chaos ? 1 : 0; /* raised to the device's least */
 	s.local = std::make_unique<region>(*s.n, at.next_token++, UBOE_ACC_LOCAL_WRITE, size, r_);
 	s.target = std::make_unique<region>(*s.n, at.next_token++, all_access, size, r_);

@@ -250,6 +250,8 @@ class traffic
 	void make_pool(unsigned i, bool shared);
 	void make_connection(unsigned a, unsigned b, pool *pa, pool *pb);
 	void draw_sizes(side &s);
+	void draw_congestion(ubp_config &cfg);
+	std::uint8_t draw_controller(const ubp_config &cfg);
 	void make_side(connection &c, unsigned which, unsigned n, pool *p);
 	void open(side &s);
 
@@ -320,6 +322,7 @@ class traffic
 	rng shaping_;
 	const bool shaped_;
 	rng sizes_; /* of RC tables and slices */
+	rng congestion_;
 	std::unique_ptr<messages> messages_;
 	std::deque<place> places_;
 	std::vector<std::unique_ptr<connection>> conns_;

@@ -7,6 +7,7 @@
  *	--ops N		work requests of a run (1000)
  *	--messages	jetties without connections in each seed, not in one of eight
  *	--tables	small RC tables in each seed, not in one of sixteen
+ *	--congestion	congestion control and marks in each seed, not in one of eight
  *	--stats		print the sums of all counters
  *	--stop		end at the first failure
  *	--seconds N	start no seed after this time
@@ -39,6 +40,7 @@ struct options {
 	bool stop = false;
 	bool messages = false;
 	bool tables = false;
+	bool congestion = false;
 	double seconds = 0;
 };
 
@@ -70,6 +72,9 @@ bool run_seed(const options &opt, std::uint64_t seed, totals &sum)
 
 	p.messages = more.chance(1.0 / 8) || opt.messages;
 	p.tables = more.chance(1.0 / 16) || opt.tables;
+	p.congestion = more.chance(1.0 / 8) || opt.congestion;
+	if (p.congestion)
+		p.mark = double(more.range(1, 30)) / 100;
 	world w(r.next(), p, opt.trace);
 	bool good = true;
 
@@ -173,7 +178,8 @@ void report(const options &opt, totals &sum)
 [[noreturn]] void usage()
 {
 	std::fprintf(stderr, "usage: ubsim [--seed N | --seeds A-B] [--jobs N] [--ops N] [--trace] "
-			     "[--messages] [--tables] [--stats] [--stop] [--seconds N]\n");
+			     "[--messages] [--tables] [--congestion] [--stats] [--stop] "
+			     "[--seconds N]\n");
 	std::exit(2);
 }
 
@@ -192,6 +198,8 @@ options parse(int argc, char **argv)
 			o.messages = true;
 		} else if (a == "--tables") {
 			o.tables = true;
+		} else if (a == "--congestion") {
+			o.congestion = true;
 		} else if (a == "--stats") {
 			o.stats = true;
 		} else if (a == "--stop") {

@@ -200,6 +200,7 @@ int rc::connect(const channel_options &opt)
 	tp.window = opt.window;
 	tp.timeout_ns = opt.timeout_ns;
 	tp.retrans = opt.retrans;
+	tp.cc = opt.cc;
 	err = to_state(UBOE_JS_INIT);
 	if (!err)
 		err = h_.create(UBOE_MBOX_TP, UB_TPN_RC(id_), tp);

@@ -165,6 +165,7 @@ struct channel_options {
 	std::uint16_t window = 0;
 	std::uint64_t timeout_ns = 0;
 	std::uint8_t retrans = 0xff;
+	std::uint8_t cc = UB_CC_NONE;
 };
 
 /* A reliable connection: jetty, RC table and channel; or a jetty without one */

@@ -96,6 +96,33 @@ TEST(Settings, JettyRateOfMessages)
 	}
 }
 
+/* Both ends have it: 512 KiB in the pace of a link of 100 Mb/s, in a window, and without */
+TEST(Settings, CongestionControl)
+{
+	for (const char *text : { "dcqcn:paper40g,max_kbps=100000", "ldcp,cwd0=2000", "none" }) {
+		const Setting cc("URMA_INPROC_CC", text);
+		Pair p;
+
+		p.a.memory->fill(9);
+		const auto start = std::chrono::steady_clock::now();
+		ASSERT_EQ(Wr(URMA_OPC_WRITE, 1)
+				  .local({ p.a.memory->at(0, 512 << 10) })
+				  .remote(p.b.memory->va(), p.a.remote)
+				  .post(p.a.jetty),
+			  URMA_SUCCESS);
+		p.a.expect(1);
+		if (*text == 'd')
+			EXPECT_GE(std::chrono::steady_clock::now() - start,
+				  std::chrono::milliseconds(40));
+		EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), 512 << 10), 0);
+		/* the device's contexts agree on it */
+		const Setting other("URMA_INPROC_CC", "dcqcn:mlx5");
+		errno = 0;
+		EXPECT_EQ(urma_create_context(device(), 0), nullptr);
+		EXPECT_EQ(errno, EBUSY);
+	}
+}
+
 // ---- lock buffers: 2 to 1023 are numbers that programs ask for ----
 
 Shape in_place(std::uint32_t id, std::uint32_t depth = 8)
@@ -432,6 +459,10 @@ TEST(Settings, NonsenseIsRefused)
 		{ "URMA_INPROC_RCT_DEPTH", "96" },
 		{ "URMA_INPROC_RCT_DEPTH", "65536" },
 		{ "URMA_INPROC_RCT_WATERMARK", "4" },
+		{ "URMA_INPROC_CC", "caqm" },
+		{ "URMA_INPROC_CC", "dcqcn:" },
+		{ "URMA_INPROC_CC", "dcqcn,g" },
+		{ "URMA_INPROC_CC", "ldcp,beta=8" },
 	};
 
 	for (auto [name, value] : bad) {

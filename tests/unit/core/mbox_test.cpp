@@ -370,7 +370,9 @@ TEST_F(Mbox, TpRefusals)
 		refuses<ctx>(o, t, tp(2), -EINVAL, [mtu](ctx &c) { c.mtu = mtu; });
 	for (u16 win : { 1, 32, 96, 4096 })
 		refuses<ctx>(o, t, tp(2), -EINVAL, [win](ctx &c) { c.window = win; });
-	refuses<ctx>(o, t, tp(2), -EINVAL, [](ctx &c) { c.cc = 1; });
+	/* what Ethernet has no fields for, and what nobody knows */
+	for (u8 cc : { 2, 4, 5, 6, 7, 8, 255 })
+		refuses<ctx>(o, t, tp(2), -EINVAL, [cc](ctx &c) { c.cc = cc; });
 	refuses<ctx>(o, t, tp(2), -EINVAL,
 		     [](ctx &c) { std::memcpy(c.raddr, addr(true, 2).b.data(), 16); });
 	h.no_memory = true;

@@ -123,7 +123,8 @@ struct end {
 				    .rmt_jetty = jetty,
 				    .mtu = mtu,
 				    .window = 0,
-				    .timeout_ns = 0 });
+				    .timeout_ns = 0,
+				    .cc = static_cast<std::uint8_t>(h.dev()->cfg.cc.alg) });
 	}
 
 	ubp_tp *tp() { return ubp_tp_find(h.dev(), UB_TPN_RC(id)); }
