@@ -111,9 +111,10 @@ TEST(Settings, CongestionControl)
 				  .post(p.a.jetty),
 			  URMA_SUCCESS);
 		p.a.expect(1);
-		if (*text == 'd')
+		if (*text == 'd') {
 			EXPECT_GE(std::chrono::steady_clock::now() - start,
 				  std::chrono::milliseconds(40));
+		}
 		EXPECT_EQ(std::memcmp(p.a.memory->data(), p.b.memory->data(), 512 << 10), 0);
 		/* the device's contexts agree on it */
 		const Setting other("URMA_INPROC_CC", "dcqcn:mlx5");
