@@ -100,6 +100,57 @@ TEST_P(Encap, WhatIsFilledIsAccepted)
 	EXPECT_EQ(e.v4, !GetParam());
 }
 
+/* The draft's tables, row by row */
+
+TEST_P(Encap, EveryFieldOfIpv4)
+{
+	const bytes p = make();
+
+	if (GetParam())
+		return;
+	EXPECT_EQ(p[0], 0x45); /* version, IHL */
+	EXPECT_EQ(p[1] >> 2, 0x2c >> 2); /* DSCP */
+	EXPECT_EQ(p[1] & 3, UBP_ECN_ECT0);
+	EXPECT_EQ(get_unaligned_be16(&p[2]), p.size());
+	EXPECT_EQ(get_unaligned_be16(&p[4]), 0);
+	EXPECT_EQ(p[6] >> 5, 2); /* flags 010 */
+	EXPECT_EQ(get_unaligned_be16(&p[6]) & 0x1fff, 0);
+	EXPECT_EQ(p[8], 17); /* TTL of the path */
+	EXPECT_EQ(p[9], 0x11);
+	EXPECT_EQ(std::memcmp(&p[12], addr(false, 1).b.data() + 12, 4), 0);
+	EXPECT_EQ(std::memcmp(&p[16], addr(false, 2).b.data() + 12, 4), 0);
+}
+
+TEST_P(Encap, EveryFieldOfIpv6)
+{
+	const bytes p = make();
+
+	if (!GetParam())
+		return;
+	const u32 first = get_unaligned_be32(p.data());
+
+	EXPECT_EQ(first >> 28, 6u);
+	EXPECT_EQ(first >> 22 & 0x3f, 0x2cu >> 2); /* DSCP */
+	EXPECT_EQ(first >> 20 & 3, u32{ UBP_ECN_ECT0 });
+	EXPECT_EQ(first & 0xfffff, 0x12345u); /* flow label of the path */
+	EXPECT_EQ(get_unaligned_be16(&p[4]), p.size() - 40);
+	EXPECT_EQ(p[6], 0x11);
+	EXPECT_EQ(p[7], 17);
+	EXPECT_EQ(std::memcmp(&p[8], addr(true, 1).b.data(), 16), 0);
+	EXPECT_EQ(std::memcmp(&p[24], addr(true, 2).b.data(), 16), 0);
+}
+
+TEST_P(Encap, EveryFieldOfUdp)
+{
+	const bytes p = make();
+	const u8 *u = &p[udp()];
+
+	EXPECT_EQ(get_unaligned_be16(u), 50000); /* of the path: one for each channel */
+	EXPECT_EQ(get_unaligned_be16(u + 2), 4792);
+	EXPECT_EQ(get_unaligned_be16(u + 4), p.size() - udp());
+	EXPECT_EQ(get_unaligned_be16(u + 6), 0);
+}
+
 TEST_P(Encap, AddressesMatchTheChannel)
 {
 	bytes p = make();
