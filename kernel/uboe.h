@@ -124,6 +124,13 @@ u32 uboe_soft_mtu(const struct uboe_dev *ud); /* UB MTU the netdev can carry, 0 
 bool uboe_soft_port_up(const struct uboe_dev *ud); /* running and carrier */
 u64 uboe_soft_stat(struct uboe_dev *ud, u32 stat); /* sum over CPUs */
 
+/*
+ * Is the port one of a UB domain, and let it be one (docs/decisions/0038). Process context,
+ * with ud->ctl_lock held where it changes. -EOPNOTSUPP: no Ethernet
+ */
+bool uboe_soft_native(const struct uboe_dev *ud);
+int uboe_soft_set_native(struct uboe_dev *ud, bool on);
+
 /* The same for the way between two addresses; 0: there is none. Process context */
 u32 uboe_soft_mtu_to(struct uboe_dev *ud, const u8 *laddr, const u8 *raddr);
 

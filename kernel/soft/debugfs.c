@@ -23,6 +23,7 @@ static const char *const uboe_drop_names[UBOE_SD_MAX] = {
 	[UBOE_SD_NO_ROUTE] = "no_route",
 	[UBOE_SD_NO_MEMORY] = "no_memory",
 	[UBOE_SD_GSO] = "gso",
+	[UBOE_SD_FOREIGN] = "foreign",
 };
 
 static int uboe_impair_show(struct seq_file *m, void *unused)

@@ -25,7 +25,9 @@ void uboe_soft_hash_add(struct uboe_soft *sf)
 
 u32 uboe_soft_mtu(const struct uboe_dev *ud)
 {
-	return ubp_mtu_for_link(READ_ONCE(ud->ndev->mtu));
+	u32 mtu = READ_ONCE(ud->ndev->mtu);
+
+	return ubp_mtu_for_link(READ_ONCE(ud->soft->native) ? mtu - UB_NATIVE_LEN : mtu);
 }
 
 bool uboe_soft_port_up(const struct uboe_dev *ud)
@@ -36,7 +38,8 @@ bool uboe_soft_port_up(const struct uboe_dev *ud)
 /* Read without a lock on the data path: a stale value only costs a copy */
 void uboe_soft_geometry(struct uboe_soft *sf)
 {
-	WRITE_ONCE(sf->headroom, LL_RESERVED_SPACE(sf->ndev));
+	/* aligned as without LPH and NTH, for which there is room */
+	WRITE_ONCE(sf->headroom, LL_RESERVED_SPACE(sf->ndev) + ALIGN(UB_NATIVE_LEN, 16));
 	WRITE_ONCE(sf->tailroom, sf->ndev->needed_tailroom);
 }
 

@@ -195,9 +195,13 @@ bool uboe_route_set(struct uboe_soft *sf, const struct ubp_path *path, struct sk
 /* Bytes of a packet that the route to the peer carries now */
 u32 uboe_path_link(struct ubp_dev *dev, struct ubp_path *path)
 {
-	struct dst_entry *dst = uboe_route_lookup(uboe_soft_of(dev), path);
+	struct uboe_soft *sf = uboe_soft_of(dev);
+	struct dst_entry *dst;
 	u32 mtu;
 
+	if (READ_ONCE(sf->native)) /* of the way behind the link nothing is known */
+		return uboe_native_link(sf);
+	dst = uboe_route_lookup(sf, path);
 	if (!dst)
 		return 0;
 	mtu = dst_mtu(dst);

@@ -202,6 +202,7 @@ void uboe_soft_stop(struct uboe_dev *ud)
 	if (!sf)
 		return;
 	debugfs_remove_recursive(sf->dir);
+	uboe_soft_set_native(ud, false);
 	mutex_lock(&uboe_soft_mutex);
 	hash_del_rcu(&sf->hash);
 	mutex_unlock(&uboe_soft_mutex);

@@ -14,6 +14,7 @@
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/jump_label.h>
+#include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <net/dst.h>
 #include "uboe.h"
@@ -23,6 +24,7 @@ enum uboe_soft_drop {
 	UBOE_SD_NO_ROUTE, /* transmit: no route, or none that leaves by our netdev */
 	UBOE_SD_NO_MEMORY, /* transmit: put off; receive: not linear and no room */
 	UBOE_SD_GSO, /* receive: an aggregate that the stack did not split */
+	UBOE_SD_FOREIGN, /* native packet to an address that is not the netdev's */
 	UBOE_SD_MAX,
 };
 
@@ -59,6 +61,8 @@ struct uboe_soft_cpu {
  * @impair: impairment, never NULL
  * @socks: sockets of the namespace that the netdev was in
  * @hash: in uboe_soft_hash; written under uboe_soft_mutex, read under RCU
+ * @native: a port of a UB domain; written under uboe_soft_mutex
+ * @native_type: takes frames of the lab link while @native is set
  * @ready: registered with ib_core; under RTNL
  * @gone: the netdev was unregistered; under RTNL
  * @port_up: last state reported; under RTNL
@@ -89,6 +93,8 @@ struct uboe_soft {
 	struct uboe_impair *impair;
 	struct uboe_socks *socks;
 	struct hlist_node hash;
+	bool native;
+	struct packet_type native_type;
 	bool ready;
 	bool gone;
 	bool port_up;
@@ -152,6 +158,11 @@ int uboe_sock_init(void);
 void uboe_sock_exit(void);
 struct uboe_socks *uboe_sock_get(struct net *net, struct netlink_ext_ack *extack);
 void uboe_sock_put(struct uboe_socks *socks);
+
+/* native.c */
+bool uboe_native_wrap(struct uboe_soft *sf, struct sk_buff *skb);
+void uboe_native_out(struct uboe_soft *sf, struct sk_buff *skb);
+u32 uboe_native_link(const struct uboe_soft *sf);
 
 /* rcv.c */
 int uboe_encap_rcv(struct sock *sk, struct sk_buff *skb);

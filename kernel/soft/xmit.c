@@ -217,13 +217,15 @@ void uboe_tx_free(struct ubp_dev *dev, struct ubp_txbuf *buf)
 	kfree_skb(buf->cookie);
 }
 
-/* A complete packet with its route leaves. BHs are off. */
+/* A complete packet leaves: with its route, or as a native one. BHs are off. */
 void uboe_tx_out(struct uboe_soft *sf, struct sk_buff *skb)
 {
 	struct net *net = dev_net(sf->ndev);
 
 	rcu_read_lock(); /* what skb_dst_force() wants to see where the packet is queued */
-	if (skb->protocol == htons(ETH_P_IP))
+	if (unlikely(skb->protocol == htons(UB_LAB_ETHERTYPE)))
+		uboe_native_out(sf, skb);
+	else if (skb->protocol == htons(ETH_P_IP))
 		ip_local_out(net, NULL, skb);
 	else
 		ip6_local_out(net, NULL, skb);
@@ -252,6 +254,13 @@ static void uboe_udp_csum(struct sk_buff *skb, bool v4)
  * The identification stays 0 and the packet is never fragmented: DF is set and
  * ignore_df is not, so what exceeds the route's MTU is dropped here.
  */
+static bool uboe_tx_way(struct uboe_soft *sf, struct ubp_path *path, struct sk_buff *skb)
+{
+	if (unlikely(READ_ONCE(sf->native)))
+		return uboe_native_wrap(sf, skb);
+	return uboe_route_set(sf, path, skb);
+}
+
 void uboe_tx_send(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *buf)
 {
 	struct uboe_soft *sf = uboe_soft_of(dev);
@@ -268,7 +277,7 @@ void uboe_tx_send(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *
 		uboe_udp_csum(skb, path->v4);
 	trace_uboe_tx(sf->ndev, skb->data, skb->len);
 
-	if (unlikely(!uboe_route_set(sf, path, skb))) {
+	if (unlikely(!uboe_tx_way(sf, path, skb))) {
 		uboe_soft_count(sf, UBOE_SD_NO_ROUTE);
 		kfree_skb(skb);
 	} else if (!static_branch_unlikely(&uboe_impair_key) || !uboe_impair(sf, skb)) {

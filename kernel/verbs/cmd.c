@@ -37,6 +37,23 @@ int uboe_cmd_query(struct uboe_dev *ud, u32 obj, u32 tag, void *ctx, u32 len)
 	return uboe_cmd(ud, UBOE_MBOX_CMD(obj, UBOE_MBOX_QUERY), tag, NULL, 0, ctx, len);
 }
 
+/* Who has queues has peers at the other kind of network: -EBUSY */
+int uboe_cmd_set_native(struct uboe_dev *ud, bool on)
+{
+	struct uboe_entity_ctx ctx = {};
+	int ret;
+
+	mutex_lock(&ud->ctl_lock);
+	ret = ubp_mbox_exec(&ud->core, UBOE_MBOX_CMD(UBOE_MBOX_ENTITY, UBOE_MBOX_QUERY), 0, NULL, 0,
+			    &ctx, sizeof(ctx));
+	if (!ret && ctx.jetties && on != uboe_soft_native(ud))
+		ret = -EBUSY;
+	if (!ret)
+		ret = uboe_soft_set_native(ud, on);
+	mutex_unlock(&ud->ctl_lock);
+	return ret;
+}
+
 /* A destroy that may be refused */
 int uboe_cmd_try_destroy(struct uboe_dev *ud, u32 obj, u32 tag)
 {

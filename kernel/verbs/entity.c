@@ -56,7 +56,30 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attr,
 }
 static DEVICE_ATTR_WO(reset);
 
+/* Kind of network at the port: Ethernet, or a UB domain (docs/decisions/0038) */
+static ssize_t domain_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n",
+			  uboe_soft_native(uboe_of_device(device)) ? "ub" : "ethernet");
+}
+
+static ssize_t domain_store(struct device *device, struct device_attribute *attr, const char *buf,
+			    size_t len)
+{
+	bool ub = sysfs_streq(buf, "ub");
+	int ret;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	if (!ub && !sysfs_streq(buf, "ethernet"))
+		return -EINVAL;
+	ret = uboe_cmd_set_native(uboe_of_device(device), ub);
+	return ret ?: len;
+}
+static DEVICE_ATTR_RW(domain);
+
 static struct attribute *uboe_entity_attrs[] = {
+	&dev_attr_domain.attr,
 	&dev_attr_partition.attr,
 	&dev_attr_reset.attr,
 	NULL,

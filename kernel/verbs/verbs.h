@@ -231,6 +231,7 @@ int uboe_cmd_modify(struct uboe_dev *ud, u32 obj, u32 tag, const void *ctx, u32 
 int uboe_cmd_query(struct uboe_dev *ud, u32 obj, u32 tag, void *ctx, u32 len);
 int uboe_cmd_destroy(struct uboe_dev *ud, u32 obj, u32 tag);
 /* The same when it is no surprise that others use it */
+int uboe_cmd_set_native(struct uboe_dev *ud, bool on);
 int uboe_cmd_try_destroy(struct uboe_dev *ud, u32 obj, u32 tag);
 int uboe_udata_in(struct ib_udata *udata, void *req, size_t min_len, size_t len);
 int uboe_udata_none(struct ib_udata *udata);
