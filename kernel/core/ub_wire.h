@@ -322,7 +322,7 @@ enum ub_cap {
 
 /* TPN of a reliable connection, a function of the jetty number */
 #define UB_TPN_RC(jetty) (0x800000u | (jetty))
-#define UB_TPN_RC_JETTY(tpn) ((tpn)&0xfffffu)
-#define UB_TPN_IS_RC(tpn) (((tpn)&0xf00000u) == 0x800000u)
+#define UB_TPN_RC_JETTY(tpn) ((tpn) & 0xfffffu)
+#define UB_TPN_IS_RC(tpn) (((tpn) & 0xf00000u) == 0x800000u)
 
 #endif /* UB_WIRE_H */

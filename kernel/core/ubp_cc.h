@@ -13,7 +13,7 @@
 
 #define UBP_CC_NEVER (~0ull)
 
-#define UBP_CC_ALPHA_ONE (1u << 20)
+#define UBP_CC_ALPHA_ONE 0x100000u /* 2^20 */
 
 /**
  * struct ubp_dcqcn - rate machine of a sender, CNPs of a receiver

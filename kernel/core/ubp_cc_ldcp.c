@@ -5,8 +5,8 @@
  * how the window follows them is not public: ours is a hypothesis with parameters
  * (docs/decisions/0037):
  *
- *	cw += alpha * MTU * (acknowledged - marked) / cw
- *	cw -= beta * marked
+ *	cw += alpha * MTU * (acknowledged - marked) / cw;
+ *	cw -= beta * marked;
  *
  * within gamma * MTU and cwd_max, from cwd0 on.
  */
