@@ -90,20 +90,18 @@ struct Metrics::Server final : prometheus::Collectable {
 	std::vector<std::string> names;
 	std::array<std::atomic<std::uint64_t>, 2> reloads{};
 	std::unique_ptr<prometheus::Exposer> exposer;
-	// the exposer keeps a weak reference
-	std::shared_ptr<prometheus::Collectable> self{ std::shared_ptr<void>(), this };
 };
 
 Metrics::Metrics(const std::string &address, const Counters &counters,
 		 std::vector<std::string> names)
-	: server_(std::make_unique<Server>(counters, std::move(names)))
+	: server_(std::make_shared<Server>(counters, std::move(names)))
 {
 	try {
 		server_->exposer = std::make_unique<prometheus::Exposer>(address, 1);
 	} catch (const std::exception &e) {
 		throw Failure("metrics at " + address + ": " + e.what());
 	}
-	server_->exposer->RegisterCollectable(server_->self);
+	server_->exposer->RegisterCollectable(server_);
 }
 
 Metrics::~Metrics()

@@ -26,7 +26,7 @@ class Metrics
 
       private:
 	struct Server;
-	std::unique_ptr<Server> server_;
+	std::shared_ptr<Server> server_; // of which the web server keeps a weak reference
 };
 
 } // namespace uboe::ub2e
