@@ -5,10 +5,11 @@ import os
 import statistics
 
 SUBJECT = "uboe"
-PEERS = ("rxe", "libfabric", "ucx", "tcp", "uboe-rm")
+PEERS = ("rxe", "libfabric", "ucx", "tcp", "uboe-rm", "xdp-redirect", "bridge", "ip-forward",
+         "af-packet")
 SMALL = 64      # up to here a rate is given in messages
 GATED_LANES = ("uml", "icount")
-LANES = ("uml", "icount", "tcg", "native", "native6")
+LANES = ("uml", "icount", "tcg", "native", "native6", "switch")
 
 
 class Lane:
