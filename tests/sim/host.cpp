@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "host.hpp"
+#include "ubport.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -231,6 +232,8 @@ struct host::ops {
 		if (buf->len != b->size())
 			die("a packet has another length than its buffer");
 		home(d)->live_tx_--;
+		if (home(d)->native)
+			*b = through_switch(home(d)->dev_, *b);
 		home(d)->sent(*path, std::move(*b));
 	}
 
@@ -377,11 +380,11 @@ int host::register_memory(std::uint32_t id, std::uint32_t token, std::uint32_t p
 
 void host::receive(bytes data)
 {
-	auto *c = new rx_cookie{ std::move(data) };
+	auto *c = new rx_cookie{ native ? into_domain(dev_, data) : std::move(data) };
 	ubp_rxpkt pkt{ c->data.data(), static_cast<u32>(c->data.size()), false, mark, c };
 
 	live_rx_++;
-	if (!ubp_rx(&dev_, &pkt)) {
+	if (!(native ? ubp_rx_native : ubp_rx)(&dev_, &pkt)) {
 		live_rx_--;
 		delete c;
 	}

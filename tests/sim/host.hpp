@@ -164,6 +164,9 @@ class host
 	std::uint64_t time = 0; /* what now() says, nanoseconds */
 	bool no_memory = false; /* zalloc fails */
 	std::uint8_t mark = UBP_MARK_AS_IP; /* of packets that arrive */
+	/* In a UB domain behind a switch: native packets between the core and the switch, UBoE
+	 * beyond it */
+	bool native = false;
 
 	/* What a derived class may do differently */
 	virtual std::uint64_t now() { return time; }

@@ -20,7 +20,7 @@ constexpr std::uint8_t all_access = UBOE_ACC_LOCAL_WRITE | UBOE_ACC_REMOTE_WRITE
 traffic::traffic(world &w, std::uint64_t seed)
 	: w_(w), r_(seed ^ 0x5851f42d4c957f2d), shaping_(seed ^ 0x6a09e667f3bcc908),
 	  shaped_(shaping_.chance(0.15)), sizes_(seed ^ 0xbb67ae8584caa73b),
-	  congestion_(seed ^ 0x3c6ef372fe94f82b)
+	  congestion_(seed ^ 0x3c6ef372fe94f82b), domains_(seed ^ 0x510e527fade682d1)
 {
 	unsigned sides;
 
@@ -138,6 +138,7 @@ void traffic::make_node(unsigned i)
 	draw_congestion(cfg);
 	w_.nodes.push_back(std::make_unique<node>(w_, i, cfg));
 	node &n = *w_.nodes.back();
+	n.native = domains_.chance(0.2);
 	place &p = places_.emplace_back();
 
 	plant(n);

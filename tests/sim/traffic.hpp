@@ -323,6 +323,7 @@ class traffic
 	const bool shaped_;
 	rng sizes_; /* of RC tables and slices */
 	rng congestion_;
+	rng domains_; /* which nodes are in UB domains */
 	std::unique_ptr<messages> messages_;
 	std::deque<place> places_;
 	std::vector<std::unique_ptr<connection>> conns_;
