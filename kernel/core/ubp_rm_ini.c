@@ -140,6 +140,32 @@ static void ubp_rm_break(struct ubp_tp *tp)
 }
 
 /* Requests of those whose time has come go before all that was not sent yet */
+/*
+ * What the jetty had in the queue, behind @open, joins what is put back: it was posted
+ * before some of that. The queue may not have been looked at since, for want of room or
+ * because congestion control let nothing go.
+ */
+static void ubp_rm_gather(struct ubp_share *sh, struct ubp_refused *b, struct ubp_rmsg *open)
+{
+	struct ubp_rmsg *m = open ? open->next : sh->queue.first;
+	struct ubp_rmsg *before = open, *next;
+
+	for (; m; m = next) {
+		next = m->next;
+		if (m->j->id != b->jetty) {
+			before = m;
+			continue;
+		}
+		if (before)
+			before->next = next;
+		else
+			sh->queue.first = next;
+		if (sh->queue.last == m)
+			sh->queue.last = before;
+		ubp_rm_insert(&b->list, m);
+	}
+}
+
 static void ubp_rm_retry(struct ubp_tp *tp)
 {
 	struct ubp_share *sh = tp->sh;
@@ -158,6 +184,7 @@ static void ubp_rm_retry(struct ubp_tp *tp)
 		if (!b->list.first)
 			continue;
 		first = tp->open_kind == UBP_TX_REQUEST ? sh->queue.first : NULL;
+		ubp_rm_gather(sh, b, first);
 		if (first) {
 			b->list.last->next = first->next;
 			first->next = b->list.first;
