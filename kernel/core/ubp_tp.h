@@ -105,6 +105,7 @@ struct ubp_tp {
 	bool closed; /* the peer went away: given up at cm_at */
 	u32 cm_wait_us;
 	u64 cm_at;
+	struct ubp_cc *cc_mem; /* for congestion control, NULL: this end wants none */
 
 	/* negotiated */
 	u32 mtu;
@@ -116,7 +117,6 @@ struct ubp_tp {
 	u32 caps;
 	u32 svc; /* UB_SVC_* of the peer */
 	struct ubp_cc *cc; /* congestion control, NULL: none */
-	struct ubp_cc *cc_mem; /* for it, NULL: this end wants none */
 
 	/* sender */
 	u32 snd_isn;

@@ -86,6 +86,7 @@ struct uboe_soft {
 	int out_limit;
 	int out_low;
 	int out_batch;
+	bool native; /* here: every packet asks */
 	unsigned long *kick;
 	unsigned long *kick_sum;
 	u32 kick_words;
@@ -93,7 +94,6 @@ struct uboe_soft {
 	struct uboe_impair *impair;
 	struct uboe_socks *socks;
 	struct hlist_node hash;
-	bool native;
 	struct packet_type native_type;
 	bool ready;
 	bool gone;
