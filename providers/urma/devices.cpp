@@ -264,7 +264,7 @@ urma_device_cap_t capabilities()
 	c.max_fetch_and_xor_size = 8;
 	c.atomic_feat.value = 0x7f;
 	c.trans_mode = offered_modes;
-	c.congestion_ctrl_alg = URMA_CC_NONE;
+	c.congestion_ctrl_alg = URMA_CC_NONE | URMA_CC_DCQCN | URMA_CC_LDCP; // decision 0037
 	c.ceq_cnt = 1;
 	c.max_eid_cnt = URMA_MAX_EID_CNT;
 	c.page_size_cap = 4096;
