@@ -306,8 +306,6 @@ TEST(Values, DevicesHaveEids)
 	EXPECT_EQ(Device::of(std::string(d.name())).native(), d.native());
 	EXPECT_FALSE(d.eids().empty());
 	EXPECT_TRUE(d.attributes().dev_cap.trans_mode & URMA_TM_RC);
-	EXPECT_EQ(d.attributes().dev_cap.congestion_ctrl_alg,
-		  URMA_CC_NONE | URMA_CC_DCQCN | URMA_CC_LDCP);
 }
 
 TEST(Operations, AllOfThem)

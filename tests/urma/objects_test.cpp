@@ -283,6 +283,7 @@ TEST(Device, SaysWhatItCanDo)
 	int count = 0;
 
 	ASSERT_EQ(urma_query_device(device(), &attr), URMA_SUCCESS);
+	EXPECT_EQ(attr.dev_cap.congestion_ctrl_alg, URMA_CC_NONE | URMA_CC_DCQCN | URMA_CC_LDCP);
 	EXPECT_EQ(attr.dev_cap.feature.bs.uboe, 1u);
 	EXPECT_EQ(attr.dev_cap.max_jetty, 65536u);
 	EXPECT_EQ(attr.dev_cap.max_jfc_depth, 1u << 20);
