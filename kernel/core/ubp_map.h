@@ -39,6 +39,17 @@ struct ubp_map {
 	u8 rt;
 };
 
+static inline u32 ubp_cci_mode(u16 cci)
+{
+	return UBP_GET(UB_CCI_MODE, (u32)cci);
+}
+
+/* CCI of mode FECN */
+static inline u16 ubp_cci_fecn(u8 fecn)
+{
+	return (u16)(UBP_PUT(UB_CCI_MODE, (u32)UB_CCI_MODE_FECN) | fecn);
+}
+
 static inline struct ubp_map_knobs ubp_map_defaults(void)
 {
 	struct ubp_map_knobs k = { UB_RT_DEFAULT, false, false, false, false, false };
@@ -63,14 +74,9 @@ static inline bool ubp_map_make(const struct ubp_map_knobs *k, struct ubp_map *m
 	m->fecn[UB_ECN_ECT1] = k->one_to_one ? UB_FECN_LIGHT : UB_FECN_MARKABLE;
 	m->fecn[UB_ECN_ECT0] = UB_FECN_MARKABLE;
 	m->fecn[UB_ECN_CE] = k->ce_as_light ? UB_FECN_LIGHT : UB_FECN_SEVERE;
-	m->cci = UB_CCI_MODE_FECN << 13 | (k->loc ? UB_CCI_LOC : 0);
+	m->cci = (u16)(ubp_cci_fecn(0) | (k->loc ? UB_CCI_LOC : 0));
 	m->rt = k->rt;
 	return true;
-}
-
-static inline u32 ubp_cci_mode(u16 cci)
-{
-	return cci >> 13;
 }
 
 /* UB to Ethernet: LoC has no place in an IP header and is lost. @cci is of mode FECN */

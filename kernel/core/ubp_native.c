@@ -20,7 +20,7 @@ static u32 ubp_native_reason(enum ubp_native_error e)
 /* Only FECN tells congestion; of other modes an endpoint makes nothing */
 static u8 ubp_native_mark(u16 cci)
 {
-	if (cci >> 13 != UB_CCI_MODE_FECN)
+	if (ubp_cci_mode(cci) != UB_CCI_MODE_FECN)
 		return UBP_MARK_AS_IP;
 	switch (cci & UB_CCI_FECN) {
 	case UB_FECN_SEVERE:
@@ -60,7 +60,7 @@ void ubp_tx_native(const struct ubp_dev *dev, u8 *ip, u32 len)
 	struct ubp_native n = {
 		.len = UB_NATIVE_LEN + len,
 		.npi = READ_ONCE(dev->npi),
-		.cci = (u16)(UB_CCI_MODE_FECN << 13 | fecn),
+		.cci = ubp_cci_fecn(fecn),
 		.cfg = v4 ? UB_CFG_IPV4 : UB_CFG_IPV6,
 		.rt = UB_RT_DEFAULT,
 	};

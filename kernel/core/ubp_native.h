@@ -53,8 +53,8 @@ static inline u32 ubp_native_length(u32 plength)
 /* Write LPH and NTH; returns where the IP header goes */
 static inline u8 *ubp_native_build(u8 *p, const struct ubp_native *n)
 {
-	u32 lph = (u32)n->vl << 21 | (u32)n->cfg << 16 | (u32)n->rt << 14 |
-		  ubp_native_plength(n->len);
+	u32 lph = UBP_PUT(UB_LPH_VL, (u32)n->vl) | UBP_PUT(UB_LPH_CFG, (u32)n->cfg) |
+		  UBP_PUT(UB_LPH_RT, (u32)n->rt) | ubp_native_plength(n->len);
 
 	put_unaligned_be32(lph, p);
 	put_unaligned_be16(n->cci, p + UB_LPH_LEN);
@@ -87,9 +87,9 @@ static inline void ubp_native_fields(const u8 *p, struct ubp_native *n)
 {
 	u32 lph = get_unaligned_be32(p);
 
-	n->cfg = (u8)((lph & UB_LPH_CFG) >> 16);
-	n->vl = (u8)((lph & UB_LPH_VL) >> 21);
-	n->rt = (u8)((lph & UB_LPH_RT) >> 14);
+	n->cfg = (u8)UBP_GET(UB_LPH_CFG, lph);
+	n->vl = (u8)UBP_GET(UB_LPH_VL, lph);
+	n->rt = (u8)UBP_GET(UB_LPH_RT, lph);
 	n->len = ubp_native_length(lph & (UB_LPH_BLOCKS | UB_LPH_FLITS | UB_LPH_TAIL));
 	n->cci = get_unaligned_be16(p + UB_LPH_LEN);
 	n->npi = get_unaligned_be32(p + UB_LPH_LEN + 2) & (UB_NPI_LOW | UB_NPI_ID);

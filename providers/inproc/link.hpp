@@ -43,4 +43,8 @@ public:
 	virtual void set_segmentation(bool) {}
 };
 
+/// Large buffers for a socket, as far as the kernel gives them, which is in @p receive then:
+/// bytes with the kernel's own share. False: errno.
+bool grow_buffers(int fd, std::uint32_t &receive);
+
 } // namespace uboe::inproc

@@ -14,7 +14,6 @@ namespace uboe::inproc {
 
 namespace {
 
-constexpr int socket_buffer = 4 << 20; // bytes; the kernel may give less
 constexpr int send_patience_ms = 10; // for a full send buffer
 constexpr std::size_t run_max = 65535 - UB_UDP_LEN; // bytes that one message may carry
 
@@ -85,17 +84,8 @@ bool Socket::set_options(int ttl)
 		return !setsockopt(fd_, level, name, &value, sizeof(value));
 	};
 
-	int size = 0;
-	socklen_t len = sizeof(size);
-
-	// the privileged form first: it is not limited by net.core.rmem_max
-	if (!set(SOL_SOCKET, SO_RCVBUFFORCE, socket_buffer))
-		set(SOL_SOCKET, SO_RCVBUF, socket_buffer);
-	if (!set(SOL_SOCKET, SO_SNDBUFFORCE, socket_buffer))
-		set(SOL_SOCKET, SO_SNDBUF, socket_buffer);
-	if (getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &size, &len))
+	if (!grow_buffers(fd_, receive_buffer_))
 		return false;
-	receive_buffer_ = static_cast<std::uint32_t>(size);
 	// checksums are sent as zero, as the draft wants, and zero is accepted: the ICRC
 	// guards the packet
 	if (!omit_checksums(true))

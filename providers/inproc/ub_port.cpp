@@ -20,7 +20,6 @@ namespace uboe::inproc {
 
 namespace {
 
-constexpr int socket_buffer = 4 << 20; // bytes
 constexpr int send_patience_ms = 10; // for a full send buffer
 
 } // namespace
@@ -58,8 +57,6 @@ int UbPort::claim()
 
 bool UbPort::take_parameters()
 {
-	const int size = socket_buffer;
-	socklen_t len = sizeof(receive_buffer_);
 	ifreq r{};
 
 	interface_.copy(r.ifr_name, sizeof(r.ifr_name) - 1);
@@ -73,9 +70,7 @@ bool UbPort::take_parameters()
 		errno = ENODEV;
 		return false;
 	}
-	setsockopt(fd_, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	setsockopt(fd_, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
-	return !getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_, &len);
+	return grow_buffers(fd_, receive_buffer_);
 }
 
 int UbPort::open(const Address &local, std::uint16_t, int)

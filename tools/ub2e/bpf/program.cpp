@@ -59,7 +59,6 @@ Program::Program()
 		fail_errno("the kernel does not take the XDP program (it takes CAP_BPF and "
 			   "CAP_NET_ADMIN; UB2E_DEBUG=1 says more)");
 	program_ = bpf_object__find_program_by_name(object_.get(), "ub2e");
-	seen_.resize(std::size_t{ UB2E_MAX_PORTS } * UB2E_FATES);
 }
 
 Program::~Program()
@@ -148,6 +147,7 @@ void Program::attach(const Tables &tables, bool generic)
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = generic ? XDP_FLAGS_SKB_MODE : 0U);
 	std::uint32_t i = 0;
 
+	seen_.resize(tables.ports().size() * UB2E_FATES);
 	for (const ub2e_port &port : tables.ports()) {
 		put("port_of", port.ifindex, i);
 		put("out_ports", i, port.ifindex);
