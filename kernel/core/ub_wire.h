@@ -63,6 +63,7 @@
 #define UB_CCI_CAQM_C 0x0200u
 #define UB_CCI_CAQM_I 0x0100u
 #define UB_CCI_CAQM_HINT 0x00ffu
+#define UB_CAQM_UNIT 32 /* bytes of a hint's unit */
 
 enum ub_cci_mode {
 	UB_CCI_MODE_CAQM = 0,
@@ -159,12 +160,17 @@ enum ub_rspinfo {
 
 #define UB_RNR_TIMER_MAX 19 /* timeout is 2 us << timer */
 
-/* Congestion control of a channel, TPCM and uboe_tp_ctx: those that Ethernet can carry */
+/* Congestion control of a channel, TPCM and uboe_tp_ctx. CAQM is for UB domains alone */
 enum ub_cc {
 	UB_CC_NONE = 0,
 	UB_CC_DCQCN = 1,
+	UB_CC_CAQM = 2,
 	UB_CC_LDCP = 3,
 };
+
+/* CETPH of CAQM: byte 4; byte 5 counts marks, bytes 6 and 7 sum up hints (Base Spec 6.6.1) */
+#define UB_CETPH_CAQM_LOC 0x02
+#define UB_CETPH_CAQM_I 0x01
 
 /* CNP byte 0 */
 #define UB_CNP_ECN 0xc0

@@ -60,10 +60,14 @@ struct ubp_path {
 	void *home;
 };
 
-/* A packet being built: @data points at the IP header, @len bytes follow */
+/*
+ * A packet being built: @data points at the IP header, @len bytes follow
+ * @cci: for ubp_tx_native(), 0: as the IP header says
+ */
 struct ubp_txbuf {
 	u8 *data;
 	u32 len;
+	u16 cci;
 	void *cookie;
 };
 
@@ -72,12 +76,14 @@ struct ubp_txbuf {
  * @csum_ok: somebody vouches for the UDP checksum, whatever the field holds: the
  * sender's and the receiver's stack or device
  * @mark: how congested the way was, for homes that know more than the IP header says
+ * @cci: what a native packet's header says of it, 0: nothing
  */
 struct ubp_rxpkt {
 	const u8 *data;
 	u32 len;
 	bool csum_ok;
 	u8 mark; /* enum ubp_mark */
+	u16 cci;
 	void *cookie;
 };
 
@@ -314,10 +320,23 @@ struct ubp_dev {
 	struct ubp_rct_set rct[UBP_VLS]; /* of RC tables to come; commands are serialised */
 	ubp_stats_t stats; /* UBP_S_MAX counters */
 	u32 npi; /* partition and privilege of the entity, UB_NPI_*; set by command */
+	bool native; /* the port is one of a UB domain; set while there are no channels */
 	u32 resets; /* guarded by the command serialisation */
 	u16 utp_ssn; /* TASSN of our UTP messages; a lost update is harmless */
 	void *home;
 };
+
+/* May channels of the device have this congestion control? */
+static inline bool ubp_cc_can(const struct ubp_dev *dev, u32 alg)
+{
+	return ubp_cc_known(alg) && (alg != UB_CC_CAQM || READ_ONCE(dev->native));
+}
+
+/* What channels get whose makers have no wish of their own */
+static inline u8 ubp_cc_wanted(const struct ubp_dev *dev)
+{
+	return ubp_cc_can(dev, dev->cfg.cc.alg) ? (u8)dev->cfg.cc.alg : (u8)UB_CC_NONE;
+}
 
 /**
  * ubp_dev_init - bring a device to life
@@ -394,9 +413,9 @@ bool ubp_rx_native(struct ubp_dev *dev, const struct ubp_rxpkt *pkt);
 
 /*
  * A packet that tx_send() was given leaves by a port of a UB domain: write LPH and NTH into
- * the UB_NATIVE_LEN bytes before @ip. @len: from the IP header on
+ * the UB_NATIVE_LEN bytes before @ip. @len: from the IP header on; @cci: of its ubp_txbuf
  */
-void ubp_tx_native(const struct ubp_dev *dev, u8 *ip, u32 len);
+void ubp_tx_native(const struct ubp_dev *dev, u8 *ip, u32 len, u16 cci);
 
 void ubp_timer(struct ubp_tp *tp);
 void ubp_jfc_timer(struct ubp_dev *dev, u32 id);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Between the transport and the algorithms of congestion control. */
+#include "ubp_caqm.h"
 #include "ubp_tp.h"
 
 #define UBP_CC_RTT_SHIFT 3
@@ -11,6 +12,8 @@ const struct ubp_cc_ops *ubp_cc_ops(u32 alg)
 		return &ubp_cc_dcqcn;
 	case UB_CC_LDCP:
 		return &ubp_cc_ldcp;
+	case UB_CC_CAQM:
+		return &ubp_cc_caqm;
 	default:
 		return NULL;
 	}
@@ -24,16 +27,16 @@ static void ubp_cc_slower(struct ubp_tp *tp, bool slower)
 
 /*
  * Both ends come to the same result whatever message they learn it from, for it is a
- * function of what the two want: what both do, or nothing. Without fields for it on
- * Ethernet the others, CAQM and FECN_RTT among them, cannot be used (draft, "Impact on
- * Transport Congestion Control Loop").
+ * function of what the two want: what both do, or nothing. Ethernet has no fields for CAQM
+ * and FECN_RTT (draft, "Impact on Transport Congestion Control Loop"): CAQM is for two
+ * ports of UB domains, the other is not there.
  */
 void ubp_cc_agree(struct ubp_tp *tp, u8 peer_alg)
 {
 	struct ubp_cc *cc = tp->cc_mem;
 
 	tp->cc = NULL;
-	if (unlikely(!ubp_cc_known(peer_alg)))
+	if (unlikely(!ubp_cc_can(tp->dev, peer_alg)))
 		ubp_stat(tp->dev, UBP_S_CC_NOT_MAPPABLE);
 	if (tp->offer_cc == UB_CC_NONE || peer_alg != tp->offer_cc)
 		return;
@@ -61,7 +64,7 @@ bool ubp_cc_may(struct ubp_tp *tp, u32 len)
 	return !at;
 }
 
-void ubp_cc_sent(struct ubp_tp *tp, const struct ubp_txd *d, u32 len)
+u16 ubp_cc_sent(struct ubp_tp *tp, const struct ubp_txd *d, u32 len)
 {
 	struct ubp_cc *cc = tp->cc;
 	u32 size = len - cc->below;
@@ -74,6 +77,7 @@ void ubp_cc_sent(struct ubp_tp *tp, const struct ubp_txd *d, u32 len)
 	cc->inflight += size;
 	if (cc->ops->sent)
 		cc->ops->sent(cc, len, tp->now);
+	return cc->ops->cci ? cc->ops->cci(cc, size, tp->now) : 0;
 }
 
 /*
@@ -118,10 +122,13 @@ void ubp_cc_rtt(struct ubp_tp *tp, u32 rtt_us)
 void ubp_cc_timeout(struct ubp_tp *tp)
 {
 	struct ubp_cc *cc = tp->cc;
+	bool plain = cc->plain;
 
 	cc->inflight = 0;
 	cc->force = true;
 	ubp_cc_slower(tp, cc->ops->timeout(cc, tp->now));
+	if (cc->plain && !plain)
+		ubp_stat(tp->dev, UBP_S_CC_NOT_MAPPABLE);
 }
 
 static void ubp_cc_send_cnp(struct ubp_tp *tp)
@@ -140,16 +147,18 @@ static void ubp_cc_send_cnp(struct ubp_tp *tp)
 	cc->cnp_next = tp->now + wait;
 }
 
-void ubp_cc_seen(struct ubp_tp *tp, u8 level, u32 size, bool taken)
+void ubp_cc_seen(struct ubp_tp *tp, u8 level, u16 cci, u32 size, bool taken)
 {
 	struct ubp_cc *cc = tp->cc;
 
-	if (level)
+	if (level || (ubp_caqm_is(cci) && cci & UB_CCI_CAQM_C))
 		ubp_stat(tp->dev, UBP_S_CE_RECEIVED);
 	if (taken) {
 		cc->rx_ack += (size + 1) / 2;
 		if (level)
 			cc->rx_ce += (size + 1) / 2;
+		if (cc->ops->heed)
+			cc->ops->heed(cc, cci);
 	}
 	if (!cc->ops->seen)
 		return;
@@ -176,28 +185,28 @@ void ubp_cc_rx_cnp(struct ubp_tp *tp, const u8 *p)
 bool ubp_cc_rx_counters(struct ubp_tp *tp, const u8 *p)
 {
 	struct ubp_cc *cc = tp->cc;
-	u32 acked, marked;
+	enum ubp_cc_news news;
+	u32 acked;
 
-	if (!cc->ops->counters)
+	if (!cc->ops->told)
 		return true; /* nobody here asked for them */
 	acked = get_unaligned_be32(p) - cc->seen_ack;
-	marked = get_unaligned_be32(p + 4) - cc->seen_ce;
 	if (acked >> 31)
 		return true; /* overtaken by a newer one */
-	if (acked > cc->total - cc->seen_ack || marked > acked)
+	if (acked > cc->total - cc->seen_ack)
 		return false;
-	if (!acked)
-		return true;
+	news = cc->ops->told(cc, acked, p + 4, tp->now);
+	if (news == UBP_CC_NONSENSE)
+		return false;
 	cc->seen_ack += acked;
-	cc->seen_ce += marked;
-	ubp_cc_slower(tp, cc->ops->acked(cc, 2 * acked, 2 * marked));
+	ubp_cc_slower(tp, news == UBP_CC_SLOWER);
 	return true;
 }
 
-void ubp_cc_put_counters(const struct ubp_tp *tp, u8 *p)
+void ubp_cc_put_counters(struct ubp_tp *tp, u8 *p)
 {
 	put_unaligned_be32(tp->cc->rx_ack, p);
-	put_unaligned_be32(tp->cc->rx_ce, p + 4);
+	tp->cc->ops->tell(tp->cc, p + 4);
 }
 
 u64 ubp_cc_deadline(const struct ubp_tp *tp)

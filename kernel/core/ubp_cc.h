@@ -46,6 +46,30 @@ struct ubp_ldcp {
 	u32 cw;
 };
 
+/**
+ * struct ubp_caqm_end - window of a sender, and what a receiver has to tell
+ * @cw: congestion window, bytes
+ * @owed: asked for with one of the next packets, 2^-8 bytes
+ * @calm_at: slow start comes back then
+ * @slow: slow start
+ * @asks: the window is what holds it up
+ * @heard: the peer has acknowledged
+ * @silent: times that nobody answered before that
+ * @rx_hint, @rx_marks, @rx_grant: since the last acknowledgement; a hint is in 32 bytes
+ */
+struct ubp_caqm_end {
+	u32 cw;
+	u32 owed;
+	u64 calm_at;
+	bool slow;
+	bool asks;
+	bool heard;
+	u8 silent;
+	u16 rx_hint;
+	u8 rx_marks;
+	bool rx_grant;
+};
+
 struct ubp_cc_ops;
 
 /**
@@ -56,6 +80,7 @@ struct ubp_cc_ops;
  * @when: the transport waits for this time to send, UBP_CC_NEVER: it does not
  * @answered: a round trip has been measured since the algorithm looked
  * @force: the next packet is sent whatever the algorithm says
+ * @plain: the way does not carry what the algorithm needs: it rests
  * @inflight: bytes of packets sent, neither acknowledged nor to be sent again
  * @total: bytes sent for the first time, in units of 2, modulo 2^32
  * @seen_ack, @seen_ce: counters of the newest CETPH that came
@@ -70,6 +95,7 @@ struct ubp_cc {
 	u32 mtu;
 	u32 below;
 	bool force;
+	bool plain;
 	bool answered;
 	u8 cnp_level;
 	u32 inflight;
@@ -84,40 +110,50 @@ struct ubp_cc {
 	union {
 		struct ubp_dcqcn dcqcn;
 		struct ubp_ldcp ldcp;
+		struct ubp_caqm_end caqm;
 	};
 };
 
+/* What an acknowledgement's CETPH was */
+enum ubp_cc_news { UBP_CC_SAME, UBP_CC_SLOWER, UBP_CC_NONSENSE };
+
 /**
  * struct ubp_cc_ops - an algorithm
- * @counters: acknowledgements carry a CETPH
  * @start: set up; @cc is zero but for what all algorithms share
  * @wait: may a packet of @len bytes from the IP header on be sent? 0: yes; else when to
  *	ask again, UBP_CC_NEVER: after an acknowledgement
  * @sent: it was
+ * @cci: CCI of a packet of @size bytes from the TPH on that is about to be sent, 0: as its
+ *	IP header says. NULL: always that
  * @ask: should the next packet ask for an acknowledgement? @packets that did not came
  *	before it. NULL: the transport knows
  * @seen: a data packet came, @level as its marks say: sets cnp_due and cnp_level
- * @acked: the peer got @bytes more, @marked of them with a congestion mark
+ * @heed: one came for the first time, with this CCI
+ * @tell: write the last four bytes of an acknowledgement's CETPH. NULL: there is none
+ * @told: read them; @acked units of 2 bytes have newly arrived
  * @cnp: a CNP came
  * @timeout: no answer came
  *
- * The last three return true when the channel is slower now. NULL: nothing to do.
+ * The last two return true when the channel is slower now. NULL: nothing to do.
  */
 struct ubp_cc_ops {
 	u8 alg;
-	bool counters;
 	void (*start)(struct ubp_cc *cc, u64 now);
 	u64 (*wait)(struct ubp_cc *cc, u32 len, u64 now);
 	void (*sent)(struct ubp_cc *cc, u32 len, u64 now);
+	u16 (*cci)(struct ubp_cc *cc, u32 size, u64 now);
 	bool (*ask)(const struct ubp_cc *cc, u32 packets);
 	void (*seen)(struct ubp_cc *cc, u8 level, u64 now);
-	bool (*acked)(struct ubp_cc *cc, u32 bytes, u32 marked);
+	void (*heed)(struct ubp_cc *cc, u16 cci);
+	void (*tell)(struct ubp_cc *cc, u8 *p);
+	enum ubp_cc_news (*told)(struct ubp_cc *cc, u32 acked, const u8 *p, u64 now);
 	bool (*cnp)(struct ubp_cc *cc, u8 level, u64 now);
 	bool (*timeout)(struct ubp_cc *cc, u64 now);
 };
 
 extern const struct ubp_cc_ops ubp_cc_dcqcn;
 extern const struct ubp_cc_ops ubp_cc_ldcp;
+extern const struct ubp_cc_ops ubp_cc_caqm;
 
 /* NULL: UB_CC_NONE, or not known */
 const struct ubp_cc_ops *ubp_cc_ops(u32 alg);
@@ -128,6 +164,21 @@ static inline u64 ubp_cc_time(const struct ubp_cc *cc, u32 us, u32 part)
 	u64 rtt = ((u64)cc->rtt_us * part) >> 4;
 
 	return max_t(u64, us, rtt) * 1000;
+}
+
+/* May @len bytes from the IP header on be sent within a window of @cw bytes? As ops.wait */
+static inline u64 ubp_cc_window_wait(const struct ubp_cc *cc, u32 len, u32 cw)
+{
+	/* nobody would answer when nothing is under way */
+	return !cc->inflight || cc->inflight + len - cc->below <= cw ? 0 : UBP_CC_NEVER;
+}
+
+/* As ops.ask: before the window closes, and four times while it passes */
+static inline bool ubp_cc_window_ask(const struct ubp_cc *cc, u32 packets, u32 cw)
+{
+	u32 full = cc->mtu + UB_MAX_HDR;
+
+	return cc->inflight + 2 * full > cw || (packets + 1) * cc->mtu >= cw / 4;
 }
 
 struct ubp_tp;
@@ -142,18 +193,18 @@ void ubp_cc_rx_cnp(struct ubp_tp *tp, const u8 *p);
 
 /* May a packet of @len bytes from the IP header on be sent? False: tp->cc->when is set */
 bool ubp_cc_may(struct ubp_tp *tp, u32 len);
-/* It is about to be; d->size is what it had when it was sent before */
-void ubp_cc_sent(struct ubp_tp *tp, const struct ubp_txd *d, u32 len);
+/* It is about to be, with the CCI that is returned; d->size: when it was sent before */
+u16 ubp_cc_sent(struct ubp_tp *tp, const struct ubp_txd *d, u32 len);
 /* It counts as under way no more, or does again */
 void ubp_cc_out(struct ubp_tp *tp, const struct ubp_txd *d);
 void ubp_cc_back(struct ubp_tp *tp, const struct ubp_txd *d);
 /* Should the next packet ask for an acknowledgement? */
 bool ubp_cc_ask(struct ubp_tp *tp);
 /* A data packet of @size bytes from the TPH on; @taken: it was not there before */
-void ubp_cc_seen(struct ubp_tp *tp, u8 level, u32 size, bool taken);
+void ubp_cc_seen(struct ubp_tp *tp, u8 level, u16 cci, u32 size, bool taken);
 /* The CETPH of an acknowledgement; false: nonsense, drop it */
 bool ubp_cc_rx_counters(struct ubp_tp *tp, const u8 *p);
-void ubp_cc_put_counters(const struct ubp_tp *tp, u8 *p);
+void ubp_cc_put_counters(struct ubp_tp *tp, u8 *p);
 /* A round trip was measured */
 void ubp_cc_rtt(struct ubp_tp *tp, u32 rtt_us);
 /* Nothing is answered: the probe that follows is sent in any case */

@@ -37,22 +37,16 @@ static void ubp_ldcp_start(struct ubp_cc *cc, u64 now)
 static u64 ubp_ldcp_wait(struct ubp_cc *cc, u32 len, u64 now)
 {
 	(void)now;
-	/* nobody would answer when nothing is under way */
-	if (!cc->inflight || cc->inflight + len - cc->below <= ubp_ldcp_cw(cc))
-		return 0;
-	return UBP_CC_NEVER;
+	return ubp_cc_window_wait(cc, len, ubp_ldcp_cw(cc));
 }
 
-/* Before the window closes, and four times while it passes */
 static bool ubp_ldcp_ask(const struct ubp_cc *cc, u32 packets)
 {
-	u32 full = cc->mtu + UB_MAX_HDR;
-
-	return cc->inflight + 2 * full > ubp_ldcp_cw(cc) ||
-	       (packets + 1) * cc->mtu >= ubp_ldcp_cw(cc) / 4;
+	return ubp_cc_window_ask(cc, packets, ubp_ldcp_cw(cc));
 }
 
-static bool ubp_ldcp_acked(struct ubp_cc *cc, u32 bytes, u32 marked)
+/* The peer got @bytes more, @marked of them with a congestion mark */
+static void ubp_ldcp_acked(struct ubp_cc *cc, u32 bytes, u32 marked)
 {
 	u64 cw = cc->ldcp.cw, down = ((u64)marked << 8) >> cc->par->beta;
 	u64 clear = min_t(u32, bytes - marked, cc->par->cwd_max);
@@ -60,7 +54,25 @@ static bool ubp_ldcp_acked(struct ubp_cc *cc, u32 bytes, u32 marked)
 	/* alpha counts sixteenths, cw is 2^-8 bytes: 2^16 / 2^4 remain */
 	cw += ubp_div64(((u64)cc->par->alpha * cc->mtu * clear) << 12, cc->ldcp.cw);
 	ubp_ldcp_set(cc, cw - min_t(u64, cw, down));
-	return marked;
+}
+
+/* Ce_Seq */
+static void ubp_ldcp_tell(struct ubp_cc *cc, u8 *p)
+{
+	put_unaligned_be32(cc->rx_ce, p);
+}
+
+static enum ubp_cc_news ubp_ldcp_told(struct ubp_cc *cc, u32 acked, const u8 *p, u64 now)
+{
+	u32 marked = get_unaligned_be32(p) - cc->seen_ce;
+
+	(void)now;
+	if (marked > acked)
+		return UBP_CC_NONSENSE;
+	cc->seen_ce += marked;
+	if (acked)
+		ubp_ldcp_acked(cc, 2 * acked, 2 * marked);
+	return marked ? UBP_CC_SLOWER : UBP_CC_SAME;
 }
 
 static bool ubp_ldcp_timeout(struct ubp_cc *cc, u64 now)
@@ -72,10 +84,10 @@ static bool ubp_ldcp_timeout(struct ubp_cc *cc, u64 now)
 
 const struct ubp_cc_ops ubp_cc_ldcp = {
 	.alg = UB_CC_LDCP,
-	.counters = true,
 	.start = ubp_ldcp_start,
 	.wait = ubp_ldcp_wait,
 	.ask = ubp_ldcp_ask,
-	.acked = ubp_ldcp_acked,
+	.tell = ubp_ldcp_tell,
+	.told = ubp_ldcp_told,
 	.timeout = ubp_ldcp_timeout,
 };

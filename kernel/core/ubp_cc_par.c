@@ -36,10 +36,19 @@ const struct ubp_cc_param ubp_cc_params[UBP_CC_PARAMS] = {
 	UBP_CC_P(alpha, 1, 255),
 	UBP_CC_P(beta, 0, 7),
 	UBP_CC_P(gamma, 0, 7),
+	UBP_CC_P(caqm_alpha, 1, 255),
+	UBP_CC_P(caqm_beta, 0, 7),
+	UBP_CC_P(caqm_gamma, 0, 7),
+	UBP_CC_P(caqm_theta, 1, 1000),
 };
 
-/* What LDCP starts from is not public: the window's values are a hypothesis in every set */
-#define UBP_CC_LDCP .cwd0 = 65536, .cwd_max = 8u << 20, .alpha = 16, .beta = 1, .gamma = 0
+/*
+ * What LDCP starts from is not public: the window's values are a hypothesis in every set.
+ * CAQM's are the specification's, and alpha, beta and gamma a half.
+ */
+#define UBP_CC_WINDOWS                                                                             \
+	.cwd0 = 65536, .cwd_max = 8u << 20, .alpha = 16, .beta = 1, .gamma = 0, .caqm_alpha = 8,   \
+	.caqm_beta = 1, .caqm_gamma = 1, .caqm_theta = 10
 
 static const struct {
 	const char *name;
@@ -63,7 +72,7 @@ static const struct {
 	    .ai_kbps = 40000,
 	    .hai_kbps = 40000,
 	    .hai_grow = 1,
-	    UBP_CC_LDCP } },
+	    UBP_CC_WINDOWS } },
 	/* ns-3's UB model */
 	{ "ns3",
 	  { .max_kbps = 400000000,
@@ -81,7 +90,7 @@ static const struct {
 	    .stages = 5,
 	    .ai_kbps = 40000,
 	    .hai_kbps = 100000,
-	    UBP_CC_LDCP } },
+	    UBP_CC_WINDOWS } },
 	/* as a ConnectX comes, by NVIDIA's documentation */
 	{ "mlx5",
 	  { .max_kbps = 100000000,
@@ -100,7 +109,7 @@ static const struct {
 	    .stages = 1,
 	    .ai_kbps = 5000,
 	    .hai_kbps = 50000,
-	    UBP_CC_LDCP } },
+	    UBP_CC_WINDOWS } },
 	/*
 	 * One cut and one step a round trip, increases in parts of the link: for paths of any
 	 * length, and for software, whose round trips are longer than what they cross.
@@ -125,13 +134,14 @@ static const struct {
 	    .stages = 5,
 	    .ai_part = 5,
 	    .hai_part = 50,
-	    UBP_CC_LDCP } },
+	    UBP_CC_WINDOWS } },
 };
 
 static const char *const ubp_cc_names[] = {
 	[UB_CC_NONE] = "none",
 	[UB_CC_DCQCN] = "dcqcn",
 	[UB_CC_LDCP] = "ldcp",
+	[UB_CC_CAQM] = "caqm",
 };
 
 const char *ubp_cc_name(u32 alg)

@@ -26,10 +26,14 @@
  * @ai_kbps, @hai_kbps: additive and hyper increase
  * @ai_part, @hai_part: the same in 1/1000 of @max_kbps
  * @hai_grow: 1: the n-th step of hyper increase is n times as high
- * @cwd0, @cwd_max: LDCP: congestion window in the beginning and at most, bytes
+ * @cwd0, @cwd_max: LDCP, CAQM: congestion window in the beginning and at most, bytes
  * @alpha: LDCP: what is added in a round trip, 1/16 of an MTU
  * @beta: LDCP: 1/2^beta of the marked bytes are taken away
  * @gamma: LDCP: least window, MTU/2^gamma; one packet may always be under way
+ * @caqm_alpha: CAQM: what a window asks for in avoidance, 1/16 of an MTU
+ * @caqm_beta: CAQM: a mark takes away MTU/2^beta
+ * @caqm_gamma: CAQM: as @gamma
+ * @caqm_theta: CAQM: round trips without mark or refusal until slow start comes back
  *
  * Of times in microseconds and those in 1/16 of the measured round trip the longer one
  * counts, of rates in kb/s and parts of the link's the higher one.
@@ -63,6 +67,10 @@ struct ubp_cc_par {
 	u32 alpha;
 	u32 beta;
 	u32 gamma;
+	u32 caqm_alpha;
+	u32 caqm_beta;
+	u32 caqm_gamma;
+	u32 caqm_theta;
 };
 
 /* What channels get that are told nothing else */
@@ -81,17 +89,17 @@ struct ubp_cc_param {
 /* How bad it is on the way, of a packet */
 enum ubp_cc_level { UBP_CC_CLEAR = 0, UBP_CC_LIGHT = 1, UBP_CC_SEVERE = 2 };
 
-#define UBP_CC_PARAMS 28u
+#define UBP_CC_PARAMS 32u
 
 extern const struct ubp_cc_param ubp_cc_params[UBP_CC_PARAMS];
 
 /* Algorithms that exist here */
 static inline bool ubp_cc_known(u32 alg)
 {
-	return alg == UB_CC_NONE || alg == UB_CC_DCQCN || alg == UB_CC_LDCP;
+	return alg == UB_CC_NONE || alg == UB_CC_DCQCN || alg == UB_CC_LDCP || alg == UB_CC_CAQM;
 }
 
-/* "none", "dcqcn", "ldcp"; NULL for others */
+/* "none", "dcqcn", "ldcp", "caqm"; NULL for others */
 const char *ubp_cc_name(u32 alg);
 
 /* No algorithm, parameters of the set "scaled" */

@@ -17,7 +17,7 @@ static u32 ubp_native_reason(enum ubp_native_error e)
 	return reasons[e];
 }
 
-/* Only FECN tells congestion; of other modes an endpoint makes nothing */
+/* What the modes of FECN tell; CAQM's own is for the channels that have it (ubp_cc.c) */
 static u8 ubp_native_mark(u16 cci)
 {
 	if (ubp_cci_mode(cci) != UB_CCI_MODE_FECN)
@@ -50,17 +50,18 @@ bool ubp_rx_native(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 	ip.data += UB_NATIVE_LEN;
 	ip.len = n.len - UB_NATIVE_LEN;
 	ip.mark = ubp_native_mark(n.cci);
+	ip.cci = n.cci;
 	return ubp_rx(dev, &ip);
 }
 
-void ubp_tx_native(const struct ubp_dev *dev, u8 *ip, u32 len)
+void ubp_tx_native(const struct ubp_dev *dev, u8 *ip, u32 len, u16 cci)
 {
 	bool v4 = ip[0] >> 4 == 4;
 	u8 fecn = ubp_ip_ecn(ip, v4) == UB_ECN_NOT_ECT ? UB_FECN_UNMARKABLE : UB_FECN_MARKABLE;
 	struct ubp_native n = {
 		.len = UB_NATIVE_LEN + len,
 		.npi = READ_ONCE(dev->npi),
-		.cci = ubp_cci_fecn(fecn),
+		.cci = cci ? cci : ubp_cci_fecn(fecn),
 		.cfg = v4 ? UB_CFG_IPV4 : UB_CFG_IPV6,
 		.rt = UB_RT_DEFAULT,
 	};

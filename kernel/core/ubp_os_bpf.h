@@ -14,6 +14,7 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s64 s64;
 
 #define UBP_STATIC_ASSERT(e, m) _Static_assert(e, m)
 #define likely(x) __builtin_expect(!!(x), 1)

@@ -89,7 +89,7 @@ int ubp_share_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx
 	struct ubp_tp *tp;
 	int err = -ENOMEM;
 
-	if (!tpn || !ubp_tp_ctx_ok(ctx) || le16_to_cpu(ctx->window) > UBP_RM_WINDOW ||
+	if (!tpn || !ubp_tp_ctx_ok(dev, ctx) || le16_to_cpu(ctx->window) > UBP_RM_WINDOW ||
 	    ctx->vl >= UBP_VLS)
 		return -EINVAL;
 	if (ubp_share_by_addr(dev, ctx->laddr, ctx->raddr))

@@ -10,7 +10,7 @@ struct ubp_tp *ubp_tp_find(struct ubp_dev *dev, u32 tpn)
 	return (struct ubp_tp *)ubp_table_get(&dev->tp, UB_TPN_RC_JETTY(tpn));
 }
 
-bool ubp_tp_ctx_ok(const struct uboe_tp_ctx *ctx)
+bool ubp_tp_ctx_ok(const struct ubp_dev *dev, const struct uboe_tp_ctx *ctx)
 {
 	u32 mtu = le16_to_cpu(ctx->mtu);
 	u32 win = le16_to_cpu(ctx->window);
@@ -20,7 +20,7 @@ bool ubp_tp_ctx_ok(const struct uboe_tp_ctx *ctx)
 	if (win && (win < 64 || win > 2048 || (win & (win - 1))))
 		return false;
 	/* both addresses of one family */
-	return ubp_cc_known(ctx->cc) && ubp_addr_is_v4(ctx->laddr) == ubp_addr_is_v4(ctx->raddr);
+	return ubp_cc_can(dev, ctx->cc) && ubp_addr_is_v4(ctx->laddr) == ubp_addr_is_v4(ctx->raddr);
 }
 
 static void ubp_tp_path(struct ubp_tp *tp, const struct uboe_tp_ctx *ctx)
@@ -161,7 +161,7 @@ int ubp_tp_create(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx)
 	j = ubp_jetty_find(dev, id);
 	if (!j)
 		return -ENOENT;
-	if (tpn != UB_TPN_RC(id) || j->type != UBOE_JETTY_RC || !ubp_tp_ctx_ok(ctx))
+	if (tpn != UB_TPN_RC(id) || j->type != UBOE_JETTY_RC || !ubp_tp_ctx_ok(dev, ctx))
 		return -EINVAL;
 	tp = ubp_tp_new(dev, tpn, ctx, 0);
 	if (!tp)

@@ -178,7 +178,7 @@ static inline bool ubp_tp_selective(const struct ubp_tp *tp)
 }
 
 /* ubp_tp.c */
-bool ubp_tp_ctx_ok(const struct uboe_tp_ctx *ctx);
+bool ubp_tp_ctx_ok(const struct ubp_dev *dev, const struct uboe_tp_ctx *ctx);
 /* Without lock, owner and route; @window 0: the context's or the device's */
 struct ubp_tp *ubp_tp_new(struct ubp_dev *dev, u32 tpn, const struct uboe_tp_ctx *ctx, u32 window);
 void ubp_tp_free(struct ubp_tp *tp);

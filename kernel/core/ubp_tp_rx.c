@@ -95,7 +95,7 @@ static void ubp_tp_seen(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const st
 			bool taken)
 {
 	if (unlikely(tp->cc))
-		ubp_cc_seen(tp, ubp_rx_level(pkt, e), e->total - e->hlen, taken);
+		ubp_cc_seen(tp, ubp_rx_level(pkt, e), pkt->cci, e->total - e->hlen, taken);
 }
 
 bool ubp_tp_rx_data(struct ubp_tp *tp, const struct ubp_rxpkt *pkt, const struct ubp_encap *e,

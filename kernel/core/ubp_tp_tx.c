@@ -30,7 +30,9 @@ u32 ubp_tp_rto_us(const struct ubp_tp *tp)
 /* Marks are asked for where somebody heeds them, and of data alone (decision 0011) */
 static u8 ubp_tp_ecn(const struct ubp_tp *tp, const struct ubp_tph *t)
 {
-	return unlikely(tp->cc) && t->op == UB_TP_RTP_DATA ? UBP_ECN_ECT0 : UBP_ECN_NOT_ECT;
+	/* CAQM's are asked for in CCI, and no border may take it for the other kind */
+	return unlikely(tp->cc) && t->op == UB_TP_RTP_DATA && !tp->cc->ops->cci ? UBP_ECN_ECT0 :
+										  UBP_ECN_NOT_ECT;
 }
 
 /* Write the headers from IP to TPH; returns where the next one goes */
@@ -138,8 +140,7 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 		return UBP_NO_DATA;
 	}
 	memset(p + h.pld_len, 0, pad);
-	if (unlikely(tp->cc))
-		ubp_cc_sent(tp, d, buf.len);
+	buf.cci = unlikely(tp->cc) ? ubp_cc_sent(tp, d, buf.len) : 0;
 	d->size = (u16)(buf.len - ubp_encap_len(&tp->path));
 	ubp_tp_xmit(tp, &buf);
 	return UBP_SENT;
@@ -412,6 +413,7 @@ bool ubp_tp_send_cnp(struct ubp_tp *tp, u8 ecn)
 	u8 *p;
 
 	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_CNP_CETPH_LEN + UB_ICRC_LEN;
+	buf.cci = 0;
 	if (!tp->dev->ops->tx_alloc(tp->dev, &tp->path, buf.len, &buf))
 		return false;
 	p = ubp_tp_head(tp, &buf, &t);
@@ -425,7 +427,7 @@ void ubp_tp_send_ack(struct ubp_tp *tp)
 {
 	struct ubp_dev *dev = tp->dev;
 	bool sack = tp->held && ubp_tp_selective(tp);
-	bool cc = unlikely(tp->cc) && tp->cc->ops->counters;
+	bool cc = unlikely(tp->cc) && tp->cc->ops->tell;
 	struct ubp_txbuf buf;
 	struct ubp_tph t = {
 		.op = ubp_ack_op(sack, cc),
@@ -438,6 +440,7 @@ void ubp_tp_send_ack(struct ubp_tp *tp)
 	u8 *p;
 
 	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_ICRC_LEN;
+	buf.cci = 0;
 	if (sack) {
 		code = ubp_sack_code((u32)ubp_psn_diff(tp->rcv_max, t.psn) + 1);
 		buf.len += UB_SAETPH_LEN + (8u << code);

@@ -64,12 +64,12 @@ drop:
 }
 
 /* LPH and NTH before a packet of the core. Return: false, it does not fit the link */
-bool uboe_native_wrap(struct uboe_soft *sf, struct sk_buff *skb)
+bool uboe_native_wrap(struct uboe_soft *sf, struct sk_buff *skb, u16 cci)
 {
 	if (skb->len + UB_NATIVE_LEN > READ_ONCE(sf->ndev->mtu) ||
 	    skb_cow_head(skb, UB_NATIVE_LEN + LL_RESERVED_SPACE(sf->ndev)))
 		return false;
-	ubp_tx_native(&sf->ud->core, skb->data, skb->len);
+	ubp_tx_native(&sf->ud->core, skb->data, skb->len, cci);
 	skb_push(skb, UB_NATIVE_LEN);
 	skb_reset_network_header(skb);
 	skb->protocol = htons(UB_LAB_ETHERTYPE);
@@ -114,8 +114,10 @@ int uboe_soft_set_native(struct uboe_dev *ud, bool on)
 		sf->native_type.func = uboe_native_rcv;
 		dev_add_pack(&sf->native_type);
 		WRITE_ONCE(sf->native, true);
+		WRITE_ONCE(ud->core.native, true);
 	} else if (!on && sf->native) {
 		WRITE_ONCE(sf->native, false);
+		WRITE_ONCE(ud->core.native, false);
 		dev_remove_pack(&sf->native_type); /* no uboe_native_rcv() runs any more */
 	}
 	mutex_unlock(&uboe_soft_mutex);

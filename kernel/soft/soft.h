@@ -160,7 +160,7 @@ struct uboe_socks *uboe_sock_get(struct net *net, struct netlink_ext_ack *extack
 void uboe_sock_put(struct uboe_socks *socks);
 
 /* native.c */
-bool uboe_native_wrap(struct uboe_soft *sf, struct sk_buff *skb);
+bool uboe_native_wrap(struct uboe_soft *sf, struct sk_buff *skb, u16 cci);
 void uboe_native_out(struct uboe_soft *sf, struct sk_buff *skb);
 u32 uboe_native_link(const struct uboe_soft *sf);
 

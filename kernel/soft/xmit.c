@@ -254,10 +254,10 @@ static void uboe_udp_csum(struct sk_buff *skb, bool v4)
  * The identification stays 0 and the packet is never fragmented: DF is set and
  * ignore_df is not, so what exceeds the route's MTU is dropped here.
  */
-static bool uboe_tx_way(struct uboe_soft *sf, struct ubp_path *path, struct sk_buff *skb)
+static bool uboe_tx_way(struct uboe_soft *sf, struct ubp_path *path, struct sk_buff *skb, u16 cci)
 {
 	if (unlikely(READ_ONCE(sf->native)))
-		return uboe_native_wrap(sf, skb);
+		return uboe_native_wrap(sf, skb, cci);
 	return uboe_route_set(sf, path, skb);
 }
 
@@ -277,7 +277,7 @@ void uboe_tx_send(struct ubp_dev *dev, struct ubp_path *path, struct ubp_txbuf *
 		uboe_udp_csum(skb, path->v4);
 	trace_uboe_tx(sf->ndev, skb->data, skb->len);
 
-	if (unlikely(!uboe_tx_way(sf, path, skb))) {
+	if (unlikely(!uboe_tx_way(sf, path, skb, buf->cci))) {
 		uboe_soft_count(sf, UBOE_SD_NO_ROUTE);
 		kfree_skb(skb);
 	} else if (!static_branch_unlikely(&uboe_impair_key) || !uboe_impair(sf, skb)) {

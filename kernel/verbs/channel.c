@@ -41,7 +41,7 @@ static int uboe_tp_ctx_fill(struct uboe_dev *ud, struct uboe_qp *qp, const struc
 	ctx->hop_limit = grh->hop_limit;
 	ctx->flow_label = cpu_to_le32(grh->flow_label & 0xfffff);
 	ctx->retrans = 0xff;
-	ctx->cc = ud->core.cfg.cc.alg;
+	ctx->cc = ubp_cc_wanted(&ud->core);
 	ctx->mtu = cpu_to_le16(uboe_channel_mtu(ud, attr->path_mtu));
 	return 0;
 }

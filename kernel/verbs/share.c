@@ -69,7 +69,7 @@ static int uboe_share_cmd(struct uboe_dev *ud, const u8 *laddr, const u8 *raddr,
 	u32 mtu = uboe_soft_mtu_to(ud, laddr, raddr);
 	struct uboe_tp_ctx ctx = {
 		.retrans = 0xff,
-		.cc = ud->core.cfg.cc.alg,
+		.cc = ubp_cc_wanted(&ud->core),
 		.mtu = cpu_to_le16(mtu),
 		.window = cpu_to_le16(min_t(u32, ud->core.cfg.window, UBOE_SHARE_WINDOW)),
 		.timeout_ns = cpu_to_le64(1), /* as soon as the device gives anybody up */

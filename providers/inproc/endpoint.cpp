@@ -125,7 +125,7 @@ struct Endpoint::Ops {
 			return false;
 		}
 		b->len = len;
-		*buf = {b->packet(path->v4), len, b};
+		*buf = {b->packet(path->v4), len, 0, b};
 		return true;
 	}
 
@@ -134,7 +134,9 @@ struct Endpoint::Ops {
 		Address to;
 
 		std::memcpy(to.bytes.data(), path->raddr, to.bytes.size());
-		home(d)->link_->send(static_cast<Block *>(buf->cookie), to, path->dport);
+		auto *b = static_cast<Block *>(buf->cookie);
+		b->cci = buf->cci;
+		home(d)->link_->send(b, to, path->dport);
 	}
 
 	static void tx_free(ubp_dev *d, ubp_txbuf *buf)
@@ -260,12 +262,19 @@ Endpoint::Endpoint(const Address &address)
 {
 }
 
+const char *ub_port()
+{
+	const char *name = std::getenv("URMA_INPROC_UB_PORT");
+
+	return name && *name ? name : nullptr;
+}
+
 int Endpoint::start()
 {
-	const char *ub = std::getenv("URMA_INPROC_UB_PORT");
+	const char *ub = ub_port();
 
 	ubp_config_defaults(&dev_.cfg);
-	if (ub && *ub)
+	if (ub)
 		link_ = std::make_unique<UbPort>(pool_, dev_, ub);
 	else
 		link_ = std::make_unique<Socket>(pool_);
@@ -284,6 +293,7 @@ int Endpoint::start()
 	if (int err = ubp_dev_init(&dev_))
 		return -err;
 	dev_up_ = true;
+	dev_.native = link_->native();
 	start_thread();
 	return 0;
 }
@@ -333,6 +343,8 @@ int Endpoint::set_congestion_control(const ubp_cc_conf &wanted)
 
 	if (cc_is_set_ && std::memcmp(&dev_.cfg.cc, &wanted, sizeof(wanted)))
 		return EBUSY;
+	if (!ubp_cc_can(&dev_, wanted.alg))
+		return ENODEV;
 	dev_.cfg.cc = wanted;
 	cc_is_set_ = true;
 	return 0;
@@ -474,7 +486,7 @@ void Endpoint::wake()
 bool Endpoint::hand_over(Block *b)
 {
 	// the kernel has checked what it does not show us
-	ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, UBP_MARK_AS_IP, b};
+	ubp_rxpkt pkt{b->packet(address_.is_v4()), b->len, true, UBP_MARK_AS_IP, 0, b};
 
 	if (!link_->native())
 		return ubp_rx(&dev_, &pkt);

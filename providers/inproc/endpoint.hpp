@@ -44,6 +44,9 @@ protected:
 	~Sink() = default;
 };
 
+/// The interface that URMA_INPROC_UB_PORT names, or null.
+const char *ub_port();
+
 class Endpoint {
 public:
 	/// The endpoint at @p address, opened when it is not open yet.

@@ -22,6 +22,7 @@ struct Block {
 
 	Block *next;
 	std::uint32_t len; // from the IP header on
+	std::uint16_t cci; // of one to be sent (ubp_txbuf)
 	alignas(64) std::uint8_t bytes[lead + payload_max];
 
 	static constexpr std::size_t headers(bool v4)

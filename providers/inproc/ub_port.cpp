@@ -111,7 +111,7 @@ void UbPort::send(Block *b, const Address &, std::uint16_t)
 	const unsigned i = waiting_++;
 	std::uint8_t *p = frame(b);
 
-	ubp_tx_native(&dev_, b->packet(v4_), b->len);
+	ubp_tx_native(&dev_, b->packet(v4_), b->len, b->cci);
 	std::memset(p, 0xff, 6);
 	std::copy(mac_.begin(), mac_.end(), p + 6);
 	put_unaligned_be16(UB_LAB_ETHERTYPE, p + 12);

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "inproc/endpoint.hpp"
 #include "sender.hpp"
 #include "uverbs/channel.hpp"
 #include "uverbs/sysfs.hpp"
@@ -232,7 +233,22 @@ urma_eid_t to_eid(const Address &a)
 	return eid;
 }
 
-urma_device_cap_t capabilities()
+namespace {
+
+/// Is its port one of a UB domain (docs/decisions/0038)?
+bool in_ub_domain(const urma_device_t &dev)
+{
+	std::string domain;
+
+	if (is_inproc(dev))
+		return inproc::ub_port() != nullptr;
+	std::ifstream(std::string("/sys/class/infiniband/") + dev.name + "/domain") >> domain;
+	return domain == "ub";
+}
+
+} // namespace
+
+urma_device_cap_t capabilities(const urma_device_t &dev)
 {
 	urma_device_cap_t c{};
 
@@ -265,6 +281,8 @@ urma_device_cap_t capabilities()
 	c.atomic_feat.value = 0x7f;
 	c.trans_mode = offered_modes;
 	c.congestion_ctrl_alg = URMA_CC_NONE | URMA_CC_DCQCN | URMA_CC_LDCP; // decision 0037
+	if (in_ub_domain(dev))
+		c.congestion_ctrl_alg |= URMA_CC_CAQM; // decision 0040
 	c.ceq_cnt = 1;
 	c.max_eid_cnt = URMA_MAX_EID_CNT;
 	c.page_size_cap = 4096;
@@ -403,7 +421,7 @@ urma_status_t urma_query_device(urma_device_t *dev, urma_device_attr_t *dev_attr
 				   dev_attr ? "dev: not a device of this library" :
 					      "dev_attr: null");
 	*dev_attr = {};
-	dev_attr->dev_cap = capabilities();
+	dev_attr->dev_cap = capabilities(*dev);
 	dev_attr->port_cnt = 1;
 	const int err =
 		guarded<int>(ENOMEM, [&] { return fill_port(*dev, dev_attr->port_attr[0]); });

@@ -50,7 +50,11 @@ bool congestion_control(const char *name, ubp_cc_conf &cc, bool &is_set)
 	is_set = true;
 	switch (ubp_cc_parse(&cc, text)) {
 	case 0:
-		return true;
+		if (cc.alg != UB_CC_CAQM || inproc::ub_port())
+			return true;
+		URMA_FAILED(EINVAL, "%s=%s: CAQM is for ports of UB domains (URMA_INPROC_UB_PORT)",
+			    name, text);
+		return false;
 	case -ENOENT:
 		URMA_FAILED(EINVAL, "%s=%s: no such algorithm, set or parameter", name, text);
 		return false;
@@ -58,8 +62,8 @@ bool congestion_control(const char *name, ubp_cc_conf &cc, bool &is_set)
 		URMA_FAILED(EINVAL, "%s=%s: a value out of range", name, text);
 		return false;
 	default:
-		URMA_FAILED(EINVAL, "%s=%s: none, dcqcn or ldcp, then :SET, then ,NAME=VALUE", name,
-			    text);
+		URMA_FAILED(EINVAL, "%s=%s: none, dcqcn, ldcp or caqm, then :SET, then ,NAME=VALUE",
+			    name, text);
 		return false;
 	}
 }

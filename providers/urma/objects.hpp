@@ -266,7 +266,7 @@ Address to_address(const urma_eid_t &eid);
 urma_eid_t to_eid(const Address &a);
 
 /// The capabilities of every device of this library.
-urma_device_cap_t capabilities();
+urma_device_cap_t capabilities(const urma_device_t &dev);
 
 /// What a created object holds of its context, until the object is complete.
 class Child {

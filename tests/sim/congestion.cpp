@@ -9,8 +9,8 @@
  *
  * Each sender has a link of its own to the switch, whose speed is the port's. The port has
  * a queue of so many bytes at most and marks what leaves it by the length of what stays:
- * never up to kmin, with a probability that rises to pmax at kmax, always beyond. What
- * comes back is not held up. All packets carry payload and pass the core of both ends, ICRC included.
+ * never up to kmin, with a probability that rises to pmax at kmax, always beyond. With CAQM
+ * it is a port of a UB domain, and does what CAQM wants instead. What comes back is not held up. All packets carry payload and pass the core of both ends, ICRC included.
  */
 #include <algorithm>
 #include <cstdio>
@@ -23,6 +23,7 @@
 #include "verbs.hpp"
 
 extern "C" {
+#include "ubp_caqm.h"
 #include "ubp_tp.h"
 }
 
@@ -44,6 +45,8 @@ struct scene {
 	std::uint64_t kmin = 40 << 10;
 	std::uint64_t kmax = 200 << 10;
 	std::uint64_t pmax = 100; /* percent */
+	std::uint64_t period = UBP_CAQM_PERIOD_NS; /* of CAQM */
+	std::uint64_t target = UBP_CAQM_TARGET;
 	std::uint64_t late = 20 * us; /* timers, at most */
 	std::uint64_t settle = 100; /* ms until the measuring begins */
 	std::uint64_t measure = 400; /* ms */
@@ -59,6 +62,7 @@ constexpr field fields[] = {
 	{ "latency", &scene::latency }, { "mtu", &scene::mtu },
 	{ "buffer", &scene::buffer },	{ "kmin", &scene::kmin },
 	{ "kmax", &scene::kmax },	{ "pmax", &scene::pmax },
+	{ "period", &scene::period },	{ "target", &scene::target },
 	{ "late", &scene::late },	{ "settle", &scene::settle },
 	{ "measure", &scene::measure },
 };
@@ -167,6 +171,7 @@ class world
 		return (bytes + ethernet) * 8000 / sc_.mbps;
 	}
 	double red() const;
+	void judge(bytes &data);
 	void enqueue(unsigned from, bytes &&data);
 	void dequeue(unsigned from, std::uint64_t len, const std::shared_ptr<bytes> &data);
 	void work(sender &s);
@@ -196,6 +201,8 @@ class world
 	std::uint64_t longest_ = 0;
 	std::uint64_t drops_ = 0;
 	std::uint64_t marks_ = 0;
+	ubp_caqm_knobs knobs_;
+	ubp_caqm caqm_{};
 };
 
 std::uint64_t station::now()
@@ -230,11 +237,18 @@ void station::later(ubp_jetty *jetty)
 
 world::world(const scene &s, const ubp_config &cfg)
 	: sc_(s), far_(*this, 0, cfg), far_tx_(far_, 1, 8), far_rx_(far_, 2, 8),
-	  far_r_(far_, 1, 6, 0, 1)
+	  far_r_(far_, 1, 6, 0, 1), knobs_{ s.mbps * 125000, u32(s.period), u32(s.target),
+					    UBP_CAQM_MARK, UBP_CAQM_CUT }
 {
+	const bool native = cfg.cc.alg == UB_CC_CAQM;
+
+	if (native)
+		far_.set_native(false);
 	far_.register_memory(5, 0x123, 1, 0xf, far_m_);
 	for (unsigned i = 1; i <= s.senders; i++) {
 		senders_.push_back(std::make_unique<sender>(*this, i, cfg));
+		if (native)
+			senders_.back()->h.set_native(false);
 		to_.push_back(std::make_unique<rc>(far_, 100 + i, far_tx_, far_rx_, far_r_,
 						   jetty_options{}));
 		channel_options mine{ .local = address::v4(10, 0, 0, std::uint8_t(i + 1)),
@@ -308,15 +322,32 @@ double world::red() const
 	return double(sc_.pmax) / 100 * double(queued_ - sc_.kmin) / double(sc_.kmax - sc_.kmin);
 }
 
+/* CCI stands behind the IP packet */
+void world::judge(bytes &data)
+{
+	std::uint8_t *at = &data[data.size() - 2];
+	u16 cci = get_unaligned_be16(at);
+
+	if (!senders_[0]->h.native())
+		return;
+	ubp_caqm_pass(&caqm_, &knobs_, clock, queued_, u32(data.size() + ethernet));
+	if (data.size() < 1000 || !ubp_caqm_is(cci))
+		return; /* setting up */
+	marks_ += ubp_caqm_judge(&caqm_, &knobs_, u32(random_.next()), &cci) == UBP_CAQM_MARKED;
+	put_unaligned_be16(cci, at);
+}
+
 void world::enqueue(unsigned from, bytes &&data)
 {
 	const std::uint64_t len = data.size() + ethernet;
-	auto hold = std::make_shared<bytes>(std::move(data));
 
 	if (queued_ + len > sc_.buffer) {
 		drops_++;
 		return;
 	}
+	judge(data);
+	auto hold = std::make_shared<bytes>(std::move(data));
+
 	queued_ += len;
 	if (measuring())
 		longest_ = std::max(longest_, queued_);
@@ -389,7 +420,11 @@ std::string rate_of(const ubp_tp &tp)
 
 	if (!tp.cc)
 		return "";
-	if (tp.cc->ops == &ubp_cc_ldcp)
+	if (tp.cc->ops == &ubp_cc_caqm)
+		std::snprintf(t, sizeof(t), ", window %u%s%s", tp.cc->caqm.cw,
+			      tp.cc->caqm.slow ? ", slow start" : "",
+			      tp.cc->plain ? ", plain" : "");
+	else if (tp.cc->ops == &ubp_cc_ldcp)
 		std::snprintf(t, sizeof(t), ", window %u", tp.cc->ldcp.cw >> 8);
 	else
 		std::snprintf(t, sizeof(t), ", rate %u of %u kb/s, alpha %u/1024",
@@ -420,7 +455,7 @@ result one(const char *text, const scene &s, bool each)
 
 int all()
 {
-	static const char *const texts[] = { "dcqcn:scaled", "ldcp" };
+	static const char *const texts[] = { "dcqcn:scaled", "ldcp", "caqm" };
 	unsigned tests = 0, failures = 0;
 
 	std::printf("TAP version 13\n");

@@ -232,8 +232,10 @@ struct host::ops {
 		if (buf->len != b->size())
 			die("a packet has another length than its buffer");
 		home(d)->live_tx_--;
-		if (home(d)->native)
-			*b = through_switch(home(d)->dev_, *b);
+		if (d->native && home(d)->border && buf->cci)
+			return;
+		if (d->native)
+			*b = home(d)->switch_->forward(*d, *b, buf->cci, home(d)->now());
 		home(d)->sent(*path, std::move(*b));
 	}
 
@@ -378,13 +380,19 @@ int host::register_memory(std::uint32_t id, std::uint32_t token, std::uint32_t p
 	return create(UBOE_MBOX_SEG, id, ctx);
 }
 
+void host::set_native(bool busy)
+{
+	dev_.native = true;
+	switch_ = std::make_unique<ub_switch>(busy);
+}
+
 void host::receive(bytes data)
 {
-	auto *c = new rx_cookie{ native ? into_domain(dev_, data) : std::move(data) };
-	ubp_rxpkt pkt{ c->data.data(), static_cast<u32>(c->data.size()), false, mark, c };
+	auto *c = new rx_cookie{ native() ? into_domain(dev_, data) : std::move(data) };
+	ubp_rxpkt pkt{ c->data.data(), static_cast<u32>(c->data.size()), false, mark, 0, c };
 
 	live_rx_++;
-	if (!(native ? ubp_rx_native : ubp_rx)(&dev_, &pkt)) {
+	if (!(native() ? ubp_rx_native : ubp_rx)(&dev_, &pkt)) {
 		live_rx_--;
 		delete c;
 	}

@@ -30,6 +30,8 @@ namespace ubsim
 
 using bytes = std::vector<std::uint8_t>;
 
+class ub_switch;
+
 /* IPv6 or v4-mapped address, network order */
 struct address {
 	std::array<std::uint8_t, 16> b{};
@@ -166,7 +168,11 @@ class host
 	std::uint8_t mark = UBP_MARK_AS_IP; /* of packets that arrive */
 	/* In a UB domain behind a switch: native packets between the core and the switch, UBoE
 	 * beyond it */
-	bool native = false;
+	bool native() const { return dev_.native; }
+	/* @busy: its switch heeds CAQM, as one does where others send, too */
+	void set_native(bool busy = true);
+	/* The others in UB domains are behind borders: what Ethernet cannot carry ends there */
+	bool border = false;
 
 	/* What a derived class may do differently */
 	virtual std::uint64_t now() { return time; }
@@ -200,6 +206,7 @@ class host
 	struct ops;
 
 	ubp_dev dev_{};
+	std::unique_ptr<ub_switch> switch_; /* of a native port */
 	std::vector<std::uint64_t> stats_;
 	std::map<std::uint64_t, dma> arenas_;
 	std::uint64_t next_bus_ = 0x100000;

@@ -134,7 +134,7 @@ std::uint32_t messages::channel(unsigned n, const address &peer)
 	tp.mtu = std::uint16_t(1024u << r_.below(4));
 	tp.window = r_.chance(0.5) ? 0 : std::uint16_t(64u << r_.below(3));
 	tp.retrans = 0xff;
-	tp.cc = std::uint8_t(h.dev()->cfg.cc.alg);
+	tp.cc = ubp_cc_wanted(h.dev());
 	tp.vl = 1;
 	if (int err = h.create(UBOE_MBOX_TP, tpn, tp))
 		fail("a shared channel cannot be made: %d", err);

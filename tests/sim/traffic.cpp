@@ -20,7 +20,9 @@ constexpr std::uint8_t all_access = UBOE_ACC_LOCAL_WRITE | UBOE_ACC_REMOTE_WRITE
 traffic::traffic(world &w, std::uint64_t seed)
 	: w_(w), r_(seed ^ 0x5851f42d4c957f2d), shaping_(seed ^ 0x6a09e667f3bcc908),
 	  shaped_(shaping_.chance(0.15)), sizes_(seed ^ 0xbb67ae8584caa73b),
-	  congestion_(seed ^ 0x3c6ef372fe94f82b), domains_(seed ^ 0x510e527fade682d1)
+	  congestion_(seed ^ 0x3c6ef372fe94f82b), domains_(seed ^ 0x510e527fade682d1),
+	  caqm_(seed ^ 0x1f83d9abfb41bd6b), ub_only_(w.prof.congestion && caqm_.chance(0.2)),
+	  border_(caqm_.chance(0.2))
 {
 	unsigned sides;
 
@@ -99,6 +101,21 @@ void traffic::draw_congestion(ubp_config &cfg)
 		cfg.caps &= ~UB_CAP_CNP2;
 }
 
+/* Of nodes in UB domains: what only they can have */
+void traffic::draw_caqm(ubp_config &cfg)
+{
+	static const char *const texts[] = {
+		"caqm",
+		"caqm,cwd0=1024,cwd_max=20000,caqm_gamma=7",
+		"caqm,cwd0=1000000,caqm_alpha=255,caqm_beta=0,caqm_theta=1",
+	};
+
+	if (!w_.prof.congestion || !caqm_.chance(0.5))
+		return;
+	if (int err = ubp_cc_parse(&cfg.cc, texts[caqm_.below(std::size(texts))]))
+		fail("settings of CAQM are refused: %d", err);
+}
+
 /* Mostly what the node has; now and then the ends want different things */
 std::uint8_t traffic::draw_controller(const ubp_config &cfg)
 {
@@ -136,9 +153,14 @@ void traffic::make_node(unsigned i)
 	if (r_.chance(0.5))
 		cfg.caps |= UB_CAP_CLR_EOR_ARM;
 	draw_congestion(cfg);
+	const bool native = domains_.chance(0.2) || ub_only_;
+	if (native)
+		draw_caqm(cfg);
 	w_.nodes.push_back(std::make_unique<node>(w_, i, cfg));
 	node &n = *w_.nodes.back();
-	n.native = domains_.chance(0.2);
+	if (native)
+		n.set_native();
+	n.border = border_;
 	place &p = places_.emplace_back();
 
 	plant(n);

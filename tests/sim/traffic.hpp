@@ -251,6 +251,7 @@ class traffic
 	void make_connection(unsigned a, unsigned b, pool *pa, pool *pb);
 	void draw_sizes(side &s);
 	void draw_congestion(ubp_config &cfg);
+	void draw_caqm(ubp_config &cfg);
 	std::uint8_t draw_controller(const ubp_config &cfg);
 	void make_side(connection &c, unsigned which, unsigned n, pool *p);
 	void open(side &s);
@@ -324,6 +325,9 @@ class traffic
 	rng sizes_; /* of RC tables and slices */
 	rng congestion_;
 	rng domains_; /* which nodes are in UB domains */
+	rng caqm_;
+	bool ub_only_; /* all nodes are in UB domains */
+	bool border_; /* each in one of its own */
 	std::unique_ptr<messages> messages_;
 	std::deque<place> places_;
 	std::vector<std::unique_ptr<connection>> conns_;

@@ -8,12 +8,35 @@
 #define UBSIM_UBPORT_HPP
 
 #include "host.hpp"
+#include "rng.hpp"
+
+extern "C" {
+#include "ubp_caqm.h"
+}
 
 namespace ubsim
 {
 
-/* A packet of @dev leaves, as IP on the other side of the switch */
-bytes through_switch(const ubp_dev &dev, const bytes &ip);
+/*
+ * What leaves by the port. CCI that IP does not carry stands behind the IP packet, where
+ * stations beyond a border find but padding of the link.
+ */
+class ub_switch
+{
+      public:
+	explicit ub_switch(bool busy) : busy_(busy) {}
+	/* A packet of @dev, as it is on the other side */
+	bytes forward(const ubp_dev &dev, const bytes &ip, u16 cci, u64 now);
+
+      private:
+	/* CAQM of its port, under load that comes and goes */
+	u16 judge(u16 cci, std::size_t len, u64 now);
+
+	bool busy_;
+	ubp_caqm caqm_{};
+	rng random_{ 4 };
+	u64 queue_ = 0;
+};
 
 /* An IP packet comes in by the switch; the native packet that the port gets */
 bytes into_domain(const ubp_dev &dev, const bytes &ip);

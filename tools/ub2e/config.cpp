@@ -56,13 +56,38 @@ void read_map(Section s, Config &c)
 	s.done();
 }
 
-ub2e_queue read_queue(Section &s)
+std::uint32_t part_of_2_32(double p)
+{
+	return static_cast<std::uint32_t>(std::min(p * 4294967296.0, 4294967295.0));
+}
+
+/// Of a UB port with a rate, where CAQM works unless its period is 0.
+ubp_caqm_knobs read_caqm(std::optional<Section> s, std::uint64_t rate)
+{
+	ubp_caqm_knobs k{ rate, UBP_CAQM_PERIOD_NS, UBP_CAQM_TARGET, UBP_CAQM_MARK, UBP_CAQM_CUT };
+
+	if (!s)
+		return k;
+	k.period_ns = static_cast<std::uint32_t>(
+		s->number("period_ns", 0, 1000000000).value_or(k.period_ns));
+	k.target = static_cast<std::uint32_t>(s->size("target").value_or(k.target));
+	k.cut = static_cast<std::uint32_t>(s->size("cut").value_or(k.cut));
+	if (const auto mark = s->fraction("mark"))
+		k.mark = part_of_2_32(*mark);
+	s->done();
+	return k;
+}
+
+ub2e_queue read_queue(Section &s, bool ub)
 {
 	ub2e_queue q{};
+	auto caqm = s.table("caqm");
 	const auto rate = s.rate("rate");
 	const auto kmin = s.size("kmin"), kmax = s.size("kmax"), limit = s.size("limit");
 	const auto pmax = s.fraction("pmax");
 
+	if (caqm && (!ub || !rate))
+		caqm->fail("", ub ? "CAQM needs a rate" : "CAQM is for UB ports");
 	if (!rate) {
 		for (const char *key : { "kmin", "kmax", "limit", "pmax" })
 			if (kmin || kmax || limit || pmax)
@@ -74,9 +99,10 @@ ub2e_queue read_queue(Section &s)
 	q.rate = *rate / 8;
 	q.kmin = static_cast<std::uint32_t>(kmin.value_or(5 << 10));
 	q.kmax = static_cast<std::uint32_t>(kmax.value_or(200 << 10));
-	q.pmax = static_cast<std::uint32_t>(
-		std::min(pmax.value_or(0.01) * 4294967296.0, 4294967295.0));
+	q.pmax = part_of_2_32(pmax.value_or(0.01));
 	q.limit = static_cast<std::uint32_t>(limit.value_or(0));
+	if (ub)
+		q.caqm = read_caqm(std::move(caqm), q.rate);
 	if (q.kmin >= q.kmax)
 		s.fail("kmax", "kmax has to be above kmin");
 	if (q.limit && q.limit <= q.kmax)
@@ -102,7 +128,7 @@ void read_port(Section s, Config &c)
 	if (p.untagged && p.kind == UB2E_UB)
 		s.fail("untagged", "untagged is for Ethernet ports: a UB packet names its "
 				   "partition");
-	p.queue = read_queue(s);
+	p.queue = read_queue(s, p.kind == UB2E_UB);
 	for (const PortConfig &other : c.ports) {
 		if (other.name == p.name)
 			s.fail("name", "another port is called " + p.name);

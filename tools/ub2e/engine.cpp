@@ -41,9 +41,9 @@ static inline u32 ub2e_next_turn(void *sw)
 	return engine(sw).turn();
 }
 
-static inline u32 ub2e_mark_of(void *sw, u32 port, const struct ub2e_port *to, u32 len)
+static inline u32 ub2e_mark_of(void *sw, u32 port, const struct ub2e_port *to, u32 len, u16 *cci)
 {
-	return engine(sw).queue_mark(port, *to, len);
+	return engine(sw).queue_mark(port, *to, len, *cci);
 }
 
 namespace uboe::ub2e
@@ -60,6 +60,9 @@ constexpr const char *names[UB2E_FATES] = {
 	[UB2E_TX_BYTES] = "tx_bytes",
 	[UB2E_MARKED_LIGHT] = "marked_light",
 	[UB2E_MARKED_SEVERE] = "marked_severe",
+	[UB2E_CAQM_GRANTED] = "caqm_granted",
+	[UB2E_CAQM_REFUSED] = "caqm_refused",
+	[UB2E_CAQM_MARKED] = "caqm_marked",
 	[UB2E_CCI_LOST] = "cci_lost",
 	[UB2E_DROP_SHORT] = "drop_short",
 	[UB2E_DROP_CFG] = "drop_cfg",
@@ -88,11 +91,12 @@ const char *fate_name(unsigned fate)
 	return fate < UB2E_FATES ? names[fate] : "?";
 }
 
-std::uint32_t Engine::queue_mark(std::uint32_t port, const ub2e_port &to, std::uint32_t len)
+std::uint32_t Engine::queue_mark(std::uint32_t port, const ub2e_port &to, std::uint32_t len,
+				 std::uint16_t &cci)
 {
 	// 31 bits of the generator: the lowest one of the 32 does not matter
 	return ub2e_level_mark(&levels_[port % UB2E_MAX_PORTS], &to.queue, now_, len,
-			       static_cast<u32>(random_() << 1));
+			       static_cast<u32>(random_() << 1), &cci);
 }
 
 unsigned Engine::forward(unsigned from, Frame &f, std::uint64_t now)

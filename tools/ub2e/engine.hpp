@@ -73,7 +73,8 @@ class Engine
 	{
 		return turn_++;
 	}
-	std::uint32_t queue_mark(std::uint32_t port, const ub2e_port &to, std::uint32_t len);
+	std::uint32_t queue_mark(std::uint32_t port, const ub2e_port &to, std::uint32_t len,
+				 std::uint16_t &cci);
 
       private:
 	std::shared_ptr<const Tables> tables_;

@@ -21,8 +21,8 @@ static inline const struct ub2e_partition *ub2e_find_id(void *sw, u32 id);
 static inline const struct ub2e_route *ub2e_find_route(void *sw, const u8 daddr[16]);
 /* Up by one with each call, for per-packet spreading */
 static inline u32 ub2e_next_turn(void *sw);
-/* What ub2e_level_mark() says of a port's virtual queue */
-static inline u32 ub2e_mark_of(void *sw, u32 port, const struct ub2e_port *to, u32 len);
+/* What ub2e_level_mark() says of a port's virtual queue, and makes of @cci */
+static inline u32 ub2e_mark_of(void *sw, u32 port, const struct ub2e_port *to, u32 len, u16 *cci);
 
 #define UB2E_ETHERTYPE_IP4 0x0800
 #define UB2E_ETHERTYPE_IP6 0x86dd
@@ -255,7 +255,7 @@ static inline u32 ub2e_choose(void *sw, const struct ub2e_route *r, u32 rt, u32 
 	return n > 1 ? by % n : 0;
 }
 
-/* Congestion marks as they leave. @mark: of the virtual queue */
+/* Congestion marks as they leave. @mark: of the virtual queue; @out->cci is set */
 static inline u32 ub2e_congestion(const struct ub2e_settings *s, const struct ub2e_in *in,
 				  struct ub2e_out *out, u32 mark)
 {
@@ -263,12 +263,14 @@ static inline u32 ub2e_congestion(const struct ub2e_settings *s, const struct ub
 	u8 fecn;
 
 	if (in->ub && !fecn_mode) {
-		out->cci = in->cci;
+		/* CAQM's own work on CCI is done; other marks are not for it */
+		out->mark = mark >= UB2E_CAQM_GRANTED ? (u8)mark : 0;
 		out->ecn = out->ub ? in->ecn : (u8)UB_ECN_NOT_ECT;
 		out->cci_lost = !out->ub;
 		return out->ub || s->other_cci_passes ? 0 : UB2E_DROP_CCI_MODE;
 	}
-	out->cci = in->ub ? in->cci : ubp_map_to_cci(&s->map, in->ecn);
+	if (!in->ub)
+		out->cci = ubp_map_to_cci(&s->map, in->ecn);
 	fecn = mark == UB2E_MARKED_SEVERE ? UB_FECN_SEVERE : UB_FECN_LIGHT;
 	/* a packet between Ethernet ports is marked as there is only one way to */
 	if (!in->ub && !out->ub) {
@@ -318,6 +320,7 @@ static inline u32 ub2e_decide(void *sw, const struct ub2e_settings *s, u32 from,
 	const struct ub2e_port *to;
 	u32 rt = in->ub ? in->rt : s->map.rt;
 	u32 why, mark = 0;
+	u16 cci;
 
 	part = ub2e_partition_of(sw, port, in, &out->npi, &why);
 	if (!part)
@@ -343,8 +346,11 @@ static inline u32 ub2e_decide(void *sw, const struct ub2e_settings *s, u32 from,
 		return UB2E_DROP_MTU;
 	out->vlan = out->ub ? 0 : ub2e_vlan_out(to, part, out->npi);
 	out->l3 = ub2e_l3_out(out);
+	/* at a border CAQM ends, and its packets are not for its credit */
+	cci = in->ub && out->ub ? in->cci : 0;
 	if (to->queue.rate)
-		mark = ub2e_mark_of(sw, out->port, to, in->len + out->l3);
+		mark = ub2e_mark_of(sw, out->port, to, in->len + out->l3, &cci);
+	out->cci = in->ub && out->ub ? cci : in->cci;
 	if (mark >= UB2E_DROP_FIRST)
 		return mark;
 	return ub2e_congestion(s, in, out, mark);

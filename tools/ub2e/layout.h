@@ -6,6 +6,7 @@
 #ifndef UB2E_LAYOUT_H
 #define UB2E_LAYOUT_H
 
+#include "ubp_caqm.h"
 #include "ubp_map.h"
 #include "ubp_native.h"
 
@@ -26,6 +27,7 @@ enum ub2e_kind { UB2E_ETH, UB2E_UB };
  * @kmax: bytes from which everything is marked
  * @pmax: probability of a mark just below @kmax, of 2^32
  * @limit: bytes from which packets are dropped; 0: none is
+ * @caqm: what packets of CAQM get instead of marks; @period_ns 0: their CCI passes as it is
  */
 struct ub2e_queue {
 	u64 rate;
@@ -33,6 +35,7 @@ struct ub2e_queue {
 	u32 kmax;
 	u32 pmax;
 	u32 limit;
+	struct ubp_caqm_knobs caqm;
 };
 
 /**
@@ -82,6 +85,7 @@ struct ub2e_settings {
 struct ub2e_level {
 	u64 when; /* nanoseconds */
 	u64 bytes;
+	struct ubp_caqm caqm;
 };
 
 /* Fate of a frame, and the counters of a port: of the one it came in by but for TX and MARK */
@@ -93,6 +97,9 @@ enum ub2e_fate {
 	UB2E_TX_BYTES,
 	UB2E_MARKED_LIGHT,
 	UB2E_MARKED_SEVERE,
+	UB2E_CAQM_GRANTED,
+	UB2E_CAQM_REFUSED,
+	UB2E_CAQM_MARKED,
 	UB2E_CCI_LOST, /* another mode than FECN, passed on as unmarkable */
 	UB2E_DROP_FIRST,
 	UB2E_DROP_SHORT = UB2E_DROP_FIRST,

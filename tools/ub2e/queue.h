@@ -8,14 +8,20 @@
 
 #include "layout.h"
 
+static inline u32 ub2e_caqm_fate(enum ubp_caqm_fate f)
+{
+	return f ? (u32)UB2E_CAQM_GRANTED + (u32)f - (u32)UBP_CAQM_GRANTED : 0;
+}
+
 /**
  * ub2e_level_mark - put a packet into a virtual queue
  * @random: 32 random bits
+ * @cci: of a packet between UB ports, whose CAQM fields may change; 0: of another
  *
- * Return: 0, UB2E_MARKED_LIGHT, UB2E_MARKED_SEVERE or UB2E_DROP_QUEUE.
+ * Return: 0, UB2E_MARKED_*, UB2E_CAQM_* or UB2E_DROP_QUEUE.
  */
 static inline u32 ub2e_level_mark(struct ub2e_level *l, const struct ub2e_queue *q, u64 now,
-				  u32 len, u32 random)
+				  u32 len, u32 random, u16 *cci)
 {
 	u64 gone = now - l->when;
 	u64 drained;
@@ -28,7 +34,11 @@ static inline u32 ub2e_level_mark(struct ub2e_level *l, const struct ub2e_queue 
 	}
 	if (q->limit && l->bytes + len > q->limit)
 		return UB2E_DROP_QUEUE;
+	if (q->caqm.period_ns)
+		ubp_caqm_pass(&l->caqm, &q->caqm, now, l->bytes, len);
 	l->bytes += len;
+	if (q->caqm.period_ns && ubp_caqm_is(*cci))
+		return ub2e_caqm_fate(ubp_caqm_judge(&l->caqm, &q->caqm, random, cci));
 	if (l->bytes <= q->kmin)
 		return 0;
 	if (l->bytes >= q->kmax)

@@ -65,7 +65,8 @@ std::string StatusPage::next(const Counters &counters, const std::vector<std::st
 		}
 		const double in = rate(port, UB2E_FORWARDED), in_bytes = rate(port, UB2E_RX_BYTES);
 		const double tx = rate(port, UB2E_TX), tx_bytes = rate(port, UB2E_TX_BYTES);
-		const double marks = rate(port, UB2E_MARKED_LIGHT) + rate(port, UB2E_MARKED_SEVERE);
+		const double marks = rate(port, UB2E_MARKED_LIGHT) +
+				     rate(port, UB2E_MARKED_SEVERE) + rate(port, UB2E_CAQM_MARKED);
 
 		std::snprintf(line, sizeof(line),
 			      "%-15s %12.0f %10.1f %12.0f %10.1f %10.0f %10.0f  ",

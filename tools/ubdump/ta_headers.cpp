@@ -85,9 +85,7 @@ constexpr Name mtus[] = { { 1, "256" },	 { 2, "512" },	{ 3, "1024" },
 			  { 4, "2048" }, { 5, "4096" }, { 6, "8192" } };
 constexpr Name modes[] = { { 0, "go-back-N" }, { 1, "selective" } };
 constexpr Name rto_modes[] = { { 0, "static" }, { 1, "dynamic" } };
-constexpr Name algorithms[] = { { 0, "none" }, { 1, "DCQCN" },	       { 2, "DCQCN and network" },
-				{ 3, "LDCP" }, { 4, "LDCP and CAQM" }, { 5, "LDCP and open" },
-				{ 6, "HC3" },  { 7, "DIP" },	       { 8, "ACC" } };
+constexpr Name algorithms[] = { { 0, "none" }, { 1, "DCQCN" }, { 2, "CAQM" }, { 3, "LDCP" } };
 constexpr Name bitmaps[] = { { 0, "64" }, { 1, "128" }, { 2, "256" }, { 3, "512" }, { 4, "1024" } };
 
 #define TAH_COMMON                                                                                 \

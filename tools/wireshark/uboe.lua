@@ -65,10 +65,7 @@ local TPCM_TYPE = { [1] = "REQ", [2] = "REP", [3] = "READY", [4] = "CLOSE", [5] 
 local MTU = { [1] = "256", [2] = "512", [3] = "1024", [4] = "2048", [5] = "4096", [6] = "8192" }
 local RETRANS = { [0] = "Go-back-N", [1] = "Selective" }
 local RTO_MODE = { [0] = "Static", [1] = "Dynamic" }
-local CC_ALG = {
-    [0] = "None", [1] = "DCQCN", [2] = "DCQCN and network CC", [3] = "LDCP", [4] = "LDCP and CAQM",
-    [5] = "LDCP and open CC", [6] = "HC3", [7] = "DIP", [8] = "ACC",
-}
+local CC_ALG = { [0] = "None", [1] = "DCQCN", [2] = "CAQM", [3] = "LDCP" }
 
 local CFG = { [0] = "Control", [3] = "IPv4", [4] = "IPv6" }
 local ROUTING = {

@@ -43,7 +43,7 @@ bytes framed(ubsim::host &h, const bytes &ip)
 	bytes f(UB_NATIVE_LEN);
 
 	f.insert(f.end(), ip.begin(), ip.end());
-	ubp_tx_native(h.dev(), &f[UB_NATIVE_LEN], static_cast<u32>(ip.size()));
+	ubp_tx_native(h.dev(), &f[UB_NATIVE_LEN], static_cast<u32>(ip.size()), 0);
 	return f;
 }
 

@@ -77,6 +77,7 @@ kmin = "5K"
 kmax = 102400
 pmax = 0.5
 limit = "1M"
+caqm = { period_ns = 2000, target = "80K", mark = 0.25, cut = "4K" }
 [[port]]
 interface = "e"
 type = "eth"
@@ -110,6 +111,11 @@ shortest = false
 	EXPECT_EQ(c.ports[0].queue.kmax, 102400u);
 	EXPECT_EQ(c.ports[0].queue.pmax, 1u << 31);
 	EXPECT_EQ(c.ports[0].queue.limit, 1u << 20);
+	EXPECT_EQ(c.ports[0].queue.caqm.rate, 312500000u);
+	EXPECT_EQ(c.ports[0].queue.caqm.period_ns, 2000u);
+	EXPECT_EQ(c.ports[0].queue.caqm.target, 81920u);
+	EXPECT_EQ(c.ports[0].queue.caqm.mark, 1u << 30);
+	EXPECT_EQ(c.ports[0].queue.caqm.cut, 4096u);
 	EXPECT_EQ(c.ports[1].untagged, 0x1002u);
 	EXPECT_EQ(c.partitions[0].vlan.vlan, 2u);
 	EXPECT_EQ(c.partitions[1].vlan.id, 0xffffffu);
@@ -143,6 +149,15 @@ TEST(SwitchConfig, MessagesNameTheLine)
 		{ ports + "rate = 80000\nkmax = 100", "f:9: port: kmax has to be above kmin" },
 		{ ports + "rate = 80000\nlimit = 100", "f:9: port: limit has to be above kmax" },
 		{ ports + "rate = 80000\npmax = 1.5", "f:9: port: pmax has to be a number from 0" },
+		{ ports + "caqm = { target = 1 }", "f:8: caqm: CAQM is for UB ports" },
+		{ ports + "[[port]]\ninterface = \"v\"\ntype = \"ub\"\ncaqm = { target = 1 }",
+		  "f:11: caqm: CAQM needs a rate" },
+		{ ports + "[[port]]\ninterface = \"v\"\ntype = \"ub\"\nrate = 8000\n"
+			  "[port.caqm]\nperiod_ns = 1000000001",
+		  "f:13: caqm: period_ns has to be a number from 0" },
+		{ ports + "[[port]]\ninterface = \"v\"\ntype = \"ub\"\nrate = 8000\n"
+			  "caqm = { lambda = 1 }",
+		  "f:12: caqm: there is no setting lambda" },
 		{ ports + "[[port]]\ninterface = \"u\"\ntype = \"ub\"\nname = \"v\"",
 		  "f:9: port: port u has this interface" },
 		{ ports + "[[port]]\ninterface = \"v\"\ntype = \"ub\"\nname = \"u\"",

@@ -429,20 +429,22 @@ TEST(SwitchSpread, FlowsTakeAllWays)
 TEST(SwitchMark, LevelsOfTheVirtualQueue)
 {
 	ub2e_level l{};
-	const ub2e_queue q{ 1000000, 1000, 3000, 1u << 31, 5000 }; // 1 MB/s, half at kmax
+	const ub2e_queue q{ 1000000, 1000, 3000, 1u << 31, 5000, {} }; // 1 MB/s, half at kmax
+	u16 cci = 0;
 
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 1000, 0), 0u); // up to kmin never
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 1000, 0), UB2E_MARKED_LIGHT);
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 1000, 0, &cci), 0u); // up to kmin never
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 1000, 0, &cci), UB2E_MARKED_LIGHT);
 	EXPECT_EQ(l.bytes, 2000u);
 	// half the way: a quarter of 2^32
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 0, (1u << 30) - 1), UB2E_MARKED_LIGHT);
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 0, 1u << 30), 0u);
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 1000, ~0u), UB2E_MARKED_SEVERE); // from kmax always
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 2001, 0), UB2E_DROP_QUEUE);
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 0, (1u << 30) - 1, &cci), UB2E_MARKED_LIGHT);
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 0, 1u << 30, &cci), 0u);
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 1000, ~0u, &cci),
+		  UB2E_MARKED_SEVERE); // from kmax always
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 0, 2001, 0, &cci), UB2E_DROP_QUEUE);
 	EXPECT_EQ(l.bytes, 3000u);
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 1000000, 0, ~0u), 0u); // 1 ms drains 1000
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 1000000, 0, ~0u, &cci), 0u); // 1 ms drains 1000
 	EXPECT_EQ(l.bytes, 2000u);
-	EXPECT_EQ(ub2e_level_mark(&l, &q, 5000000000, 10, 0), 0u);
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 5000000000, 10, 0, &cci), 0u);
 	EXPECT_EQ(l.bytes, 10u);
 }
 
@@ -474,6 +476,66 @@ TEST(SwitchMark, OnEachKindOfWay)
 	// 2 + 3 at eth0: what was marked already is not counted
 	EXPECT_EQ(r.counters.get(1, UB2E_MARKED_SEVERE), 4u);
 	EXPECT_EQ(r.counters.get(0, UB2E_MARKED_SEVERE), 2u);
+}
+
+// Between UB ports. 8 Gb/s, 40 KiB wanted: a credit of 20480 bytes in the beginning
+TEST(SwitchCaqm, BetweenUbPorts)
+{
+	const std::string ub_ports = R"(
+[[port]]
+interface = "ub0"
+type = "ub"
+[[port]]
+interface = "ub1"
+type = "ub"
+rate = "8G"
+caqm = { mark = 0 }
+[[route]]
+prefix = "10.2.0.0/16"
+port = "ub1"
+)";
+	constexpr u16 ask = UB_CCI_CAQM_EN | UB_CCI_CAQM_I;
+	Rig r(ub_ports);
+	Native n;
+
+	const auto cci = [&](u16 in, std::uint64_t now = 1) {
+		n.cci = in;
+		EXPECT_EQ(r.forward(0, on_ub(ip(ub_to_eth4), n), now), 1u);
+		return get_unaligned_be16(&r.out[UB2E_ETH_LEN + UB_LPH_LEN]);
+	};
+	EXPECT_EQ(cci(0), 0); // it does not take part
+	for (unsigned i = 0; i < 5; ++i)
+		EXPECT_EQ(cci(ask | UB_CCI_LOC | 128), ask | UB_CCI_LOC | 128);
+	EXPECT_EQ(cci(ask | 128), UB_CCI_CAQM_EN | 128);
+	EXPECT_EQ(cci(0x4003), 0x4003); // FECN_RTT is nothing of ours
+	EXPECT_EQ(r.counters.get(1, UB2E_CAQM_GRANTED), 5u);
+	EXPECT_EQ(r.counters.get(1, UB2E_CAQM_REFUSED), 1u);
+	// of 80 KiB in the same moment the queue keeps half; what comes then has to give up
+	for (unsigned i = 0; i < 800; ++i)
+		cci(0);
+	EXPECT_EQ(cci(ask | 128, 501), UB_CCI_CAQM_EN | UB_CCI_CAQM_C | 128);
+	EXPECT_EQ(r.counters.get(1, UB2E_CAQM_MARKED), 1u);
+	// a second later there is credit again
+	EXPECT_EQ(cci(ask | 128, 1000000000), ask | 128);
+}
+
+// Its packets are not for the other kind of mark, nor for a port without CAQM
+TEST(SwitchCaqm, OtherPortsLetItPass)
+{
+	for (const char *how :
+	     { "", "rate = 8000\nkmin = 1\nkmax = 2\ncaqm = { period_ns = 0 }" }) {
+		Rig r("[[port]]\ninterface = \"ub0\"\ntype = \"ub\"\n"
+		      "[[port]]\ninterface = \"ub1\"\ntype = \"ub\"\n" +
+		      std::string(how) + "\n[[route]]\nprefix = \"10.2.0.0/16\"\nport = \"ub1\"\n");
+		Native n;
+
+		n.cci = UB_CCI_CAQM_EN | UB_CCI_CAQM_I | 200;
+		for (unsigned i = 0; i < 300; ++i) {
+			ASSERT_EQ(r.forward(0, on_ub(ip(ub_to_eth4), n)), 1u);
+			ASSERT_EQ(get_unaligned_be16(&r.out[UB2E_ETH_LEN + UB_LPH_LEN]), n.cci);
+		}
+		EXPECT_EQ(r.counters.get(1, UB2E_MARKED_SEVERE), 0u);
+	}
 }
 
 TEST(SwitchReload, NewTablesHoldFromTheNextFrameOn)

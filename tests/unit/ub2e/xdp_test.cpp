@@ -27,6 +27,7 @@ type = "ub"
 rate = 8000
 kmin = 1
 kmax = 2
+caqm = { target = 1, mark = 1.0, cut = 1 } # whatever the time
 [[port]]
 interface = "p2"
 type = "eth"
@@ -78,6 +79,7 @@ struct Both {
 	std::shared_ptr<const Tables> tables;
 	std::unique_ptr<Engine> engine;
 	Program program;
+	std::uint64_t now = 1000000000;
 
 	explicit Both(const std::string &map)
 	{
@@ -128,7 +130,7 @@ struct Both {
 		std::copy(frame.begin(), frame.end(), memory.begin() + Frame::room);
 		Frame f{ memory.data() + Frame::room, memory.data() + memory.size() };
 		const auto other = user.get(port, UB2E_OTHER);
-		const unsigned to = engine->forward(port, f, 1000000000);
+		const unsigned to = engine->forward(port, f, now += 1000);
 		const std::uint32_t verdict = in_kernel(port, frame, out);
 
 		if (to == Engine::none) {
@@ -184,7 +186,10 @@ class Frames
 			Native n;
 
 			n.npi = ids[pick(5)] | (pick(2) ? UB_NPI_LOW : 0);
-			n.cci = static_cast<u16>(pick(8) ? 0x8000 | (pick(0x2000)) : pick(65536));
+			static const unsigned modes[] = { 0x8000, 0x8000, 0x8000, 0, 0, 0x4000 };
+			n.cci = static_cast<u16>(modes[pick(6)] | pick(0x2000));
+			if (!pick(10))
+				n.cci = static_cast<u16>(pick(65536));
 			n.vl = static_cast<u8>(pick(16));
 			n.rt = static_cast<u8>(pick(4));
 			b = on_ub(ip(p), n);

@@ -153,7 +153,7 @@ static inline u32 ub2e_next_turn(void *sw)
 	return turn ? (*turn)++ : 0;
 }
 
-static inline u32 ub2e_mark_of(void *sw, u32 port, const struct ub2e_port *to, u32 len)
+static inline u32 ub2e_mark_of(void *sw, u32 port, const struct ub2e_port *to, u32 len, u16 *cci)
 {
 	struct locked_level *l = bpf_map_lookup_elem(&levels, &port);
 	u32 random = bpf_get_prandom_u32();
@@ -164,7 +164,7 @@ static inline u32 ub2e_mark_of(void *sw, u32 port, const struct ub2e_port *to, u
 	if (!l)
 		return 0;
 	bpf_spin_lock(&l->lock);
-	mark = ub2e_level_mark(&l->level, &to->queue, now, len, random);
+	mark = ub2e_level_mark(&l->level, &to->queue, now, len, random, cci);
 	bpf_spin_unlock(&l->lock);
 	return mark;
 }
