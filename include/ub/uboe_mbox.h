@@ -6,7 +6,8 @@
  * bytes must be zero in a command and are zero in an answer.
  *
  * Addresses of rings and records are bus addresses: what they mean is the
- * home's business (arena and offset, DMA address, pointer of the process).
+ * home's business (arena and offset, DMA address, pointer of the process). All are
+ * multiples of UBOE_BB, else EINVAL.
  * Command numbers follow the UDMA hardware: base + 4 create, 5 modify, 6 query,
  * 7 destroy.
  */

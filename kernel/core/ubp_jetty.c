@@ -61,9 +61,9 @@ static bool ubp_jetty_map(struct ubp_jetty *j, const struct uboe_jetty_ctx *ctx)
 	bool ring;
 
 	if (!(j->flags & UBOE_JETTY_LOCKBUF))
-		j->sq = (const u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->sq_base),
-						      (u64)UBOE_BB << ctx->sq_shift);
-	j->page = (u8 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->page), UBOE_JPAGE_SOFT_STRIDE);
+		j->sq = (const u8 *)ubp_ring_map(dev, le64_to_cpu(ctx->sq_base),
+						 (u64)UBOE_BB << ctx->sq_shift);
+	j->page = (u8 *)ubp_ring_map(dev, le64_to_cpu(ctx->page), UBOE_JPAGE_SOFT_STRIDE);
 	j->tx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->tx_jfcn));
 	j->rx_jfc = (struct ubp_jfc *)ubp_table_get(&dev->jfc, le32_to_cpu(ctx->rx_jfcn));
 	j->jfr = (struct ubp_jfr *)ubp_table_get(&dev->jfr, le32_to_cpu(ctx->jfrn));

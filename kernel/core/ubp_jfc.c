@@ -54,10 +54,10 @@ int ubp_jfc_create(struct ubp_dev *dev, u32 id, const struct uboe_jfc_ctx *ctx)
 	jfc->due = UBP_JFC_NEVER;
 	ubp_moderate_set(jfc, ctx, UBOE_CM_COUNT | UBOE_CM_PERIOD);
 	ubp_lock_init(&jfc->lock);
-	jfc->ring = (struct uboe_cqe *)dev->ops->bus_map(
-		dev, le64_to_cpu(ctx->base), (u64)sizeof(struct uboe_cqe) << ctx->shift);
-	jfc->rec = (struct uboe_jfc_rec *)dev->ops->bus_map(dev, le64_to_cpu(ctx->rec),
-							    sizeof(*jfc->rec));
+	jfc->ring = (struct uboe_cqe *)ubp_ring_map(dev, le64_to_cpu(ctx->base),
+						    (u64)sizeof(struct uboe_cqe) << ctx->shift);
+	jfc->rec =
+		(struct uboe_jfc_rec *)ubp_ring_map(dev, le64_to_cpu(ctx->rec), sizeof(*jfc->rec));
 	err = jfc->ring && jfc->rec ? ubp_table_add(dev, &dev->jfc, id, jfc) : -EINVAL;
 	if (err)
 		dev->ops->free_later(dev, jfc);

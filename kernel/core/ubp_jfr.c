@@ -8,12 +8,12 @@ static bool ubp_jfr_map(struct ubp_dev *dev, struct ubp_jfr *jfr, const struct u
 {
 	u64 depth = 1ull << ctx->shift;
 
-	jfr->ring = (const struct uboe_sge *)dev->ops->bus_map(
+	jfr->ring = (const struct uboe_sge *)ubp_ring_map(
 		dev, le64_to_cpu(ctx->base), (depth * UBOE_SGE_SIZE) << ctx->sge_shift);
-	jfr->idx = (const __le32 *)dev->ops->bus_map(dev, le64_to_cpu(ctx->idx),
-						     depth * sizeof(*jfr->idx));
-	jfr->rec = (struct uboe_jfr_rec *)dev->ops->bus_map(dev, le64_to_cpu(ctx->rec),
-							    sizeof(*jfr->rec));
+	jfr->idx =
+		(const __le32 *)ubp_ring_map(dev, le64_to_cpu(ctx->idx), depth * sizeof(*jfr->idx));
+	jfr->rec =
+		(struct uboe_jfr_rec *)ubp_ring_map(dev, le64_to_cpu(ctx->rec), sizeof(*jfr->rec));
 	return jfr->ring && jfr->idx && jfr->rec;
 }
 

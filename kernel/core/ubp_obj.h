@@ -16,6 +16,15 @@ struct ubp_tm_flow;
 struct ubp_lockbuf;
 struct ubp_sqe;
 
+/*
+ * Ring, record or page that a context names; they begin at multiples of a basic block, which
+ * every access to them relies on. NULL: not in one arena, or not there
+ */
+static inline void *ubp_ring_map(struct ubp_dev *dev, u64 bus, u64 len)
+{
+	return bus & (UBOE_BB - 1) ? NULL : dev->ops->bus_map(dev, bus, len);
+}
+
 /**
  * struct ubp_jfc - completion queue
  * @lock: guards all below it and the ring; inner lock

@@ -22,7 +22,7 @@ traffic::traffic(world &w, std::uint64_t seed)
 	  shaped_(shaping_.chance(0.15)), sizes_(seed ^ 0xbb67ae8584caa73b),
 	  congestion_(seed ^ 0x3c6ef372fe94f82b), domains_(seed ^ 0x510e527fade682d1),
 	  caqm_(seed ^ 0x1f83d9abfb41bd6b), ub_only_(w.prof.congestion && caqm_.chance(0.2)),
-	  border_(caqm_.chance(0.2))
+	  border_(caqm_.chance(0.2) && !w.prof.perfect())
 {
 	unsigned sides;
 

@@ -189,9 +189,11 @@ TEST_F(Mbox, JfcRefusals)
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.moderate_count = 1024; });
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.moderate_period = 1; });
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.base = 0; });
+	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.base += 32; });
+	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.rec -= 4; });
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [this](ctx &c) { c.base = ring.bus + ring.len - 64; });
 	refuses<ctx>(o, 1, jfc(), -EINVAL, [](ctx &c) { c.base = ~0ull; });
-	refuses<ctx>(o, 1, jfc(), -EINVAL, [this](ctx &c) { c.rec = rec.bus + rec.len - 63; });
+	refuses<ctx>(o, 1, jfc(), -EINVAL, [this](ctx &c) { c.rec = rec.bus + rec.len; });
 	refuses<ctx>(o, 4, jfc(), -EINVAL, [](ctx &) {});
 	refuses<ctx>(o, 0xffffffff, jfc(), -EINVAL, [](ctx &) {});
 	ASSERT_EQ(h.create(o, 1, jfc()), 0);
@@ -213,6 +215,9 @@ TEST_F(Mbox, JfrRefusals)
 	refuses<ctx>(o, 1, jfr(), -EINVAL, [](ctx &c) { c.base = 1; });
 	refuses<ctx>(o, 1, jfr(), -EINVAL, [](ctx &c) { c.idx = 1; });
 	refuses<ctx>(o, 1, jfr(), -EINVAL, [](ctx &c) { c.rec = 1; });
+	refuses<ctx>(o, 1, jfr(), -EINVAL, [](ctx &c) { c.base += 16; });
+	refuses<ctx>(o, 1, jfr(), -EINVAL, [](ctx &c) { c.idx -= 32; });
+	refuses<ctx>(o, 1, jfr(), -EINVAL, [](ctx &c) { c.rec += 3; });
 	refuses<ctx>(o, 4, jfr(), -EINVAL, [](ctx &) {});
 	ASSERT_EQ(h.create(o, 1, jfr()), 0);
 	refuses<ctx>(o, 1, jfr(), -EEXIST, [](ctx &) {});
@@ -262,7 +267,9 @@ TEST_F(Mbox, JettyRefusals)
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.flags = UBOE_JETTY_LOCKBUF; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sl = 16; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_base = 0; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.sq_base -= 32; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.page = 0; });
+	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.page += 1; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.tx_jfcn = 3; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.rx_jfcn = 0xffffffff; });
 	refuses<ctx>(o, 1, jetty(), -EINVAL, [](ctx &c) { c.jfrn = 2; });
