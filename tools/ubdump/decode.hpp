@@ -18,6 +18,7 @@ enum class Link : std::uint8_t { ethernet, ip, native, cooked, cooked2 };
 struct Settings {
 	std::uint16_t port = 4792;
 	bool icrc_be = false; ///< the byte order that is right
+	bool caqm = false; ///< CETPHs are of CAQM: nothing in a packet tells
 };
 
 /// Points into the frame: it has to live as long.

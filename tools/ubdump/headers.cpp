@@ -163,6 +163,13 @@ constexpr Spec cetph_fields[] = {
 	{ "cetph.ack_seq", "Ack_Seq (2 bytes)", Kind::decimal, 0, 4 },
 	{ "cetph.ce_seq", "Ce_Seq (2 bytes)", Kind::decimal, 4, 4 },
 };
+constexpr Spec cetph_caqm_fields[] = {
+	{ "cetph.ack_seq", "Ack_Seq (2 bytes)", Kind::decimal, 0, 4 },
+	{ "cetph.loc", "Location of congestion", Kind::decimal, 4, 1, 0x02 },
+	{ "cetph.i", "I, windows may grow", Kind::decimal, 4, 1, 0x01 },
+	{ "cetph.c", "Congestion marks", Kind::decimal, 5, 1 },
+	{ "cetph.hint", "Hint (32 bytes)", Kind::decimal, 6, 2 },
+};
 constexpr Spec cnp_fields[] = {
 	{ "cnp.ecn", "Congestion", Kind::named, 0, 1, 0xc0, levels },
 	{ "cnp.loc", "Location of congestion", Kind::decimal, 0, 1, 0x20 },
@@ -240,6 +247,7 @@ const Header udp{ "UDP", 8, udp_fields };
 const Header utph{ "Transport header (UTPH)", 16, utph_fields };
 const Header rtph{ "Transport header (RTPH)", 16, rtph_fields };
 const Header cetph{ "Congestion header (CETPH)", 8, cetph_fields };
+const Header cetph_caqm{ "Congestion header (CETPH)", 8, cetph_caqm_fields };
 const Header cnp{ "Congestion notification (CNP)", 16, cnp_fields };
 const Header saetph{ "Selective acknowledgement (SAETPH)", 4, saetph_fields };
 const Header identity{ "Identity (UPIH, EIDH)", 36, identity_fields };
@@ -249,12 +257,13 @@ const Header summary{ "Packet", 0, summary_fields };
 std::span<const Header *const> all_headers()
 {
 	static const Header *const all[] = {
-		&summary,  &ethernet,	  &vlan_tag,	&cooked,       &cooked2,  &link_packet,
-		&network,  &network_caqm, &network_rtt, &network_fecn, &ipv4,	  &ipv6,
-		&udp,	   &utph,	  &rtph,	&cetph,	       &cnp,	  &saetph,
-		&identity, &btah,	  &atah,	&udetah,       &taidetah, &ofstetah,
-		&maetah,   &mtetah,	  &immetah,	&invetah,      &ntfetah,  &tvetah,
-		&beetah,   &operands,	  &payload,	&pad,	       &tpcm,	  &icrc,
+		&summary,  &ethernet,	  &vlan_tag,	&cooked,       &cooked2,    &link_packet,
+		&network,  &network_caqm, &network_rtt, &network_fecn, &ipv4,	    &ipv6,
+		&udp,	   &utph,	  &rtph,	&cetph,	       &cetph_caqm, &cnp,
+		&saetph,   &identity,	  &btah,	&atah,	       &udetah,	    &taidetah,
+		&ofstetah, &maetah,	  &mtetah,	&immetah,      &invetah,    &ntfetah,
+		&tvetah,   &beetah,	  &operands,	&payload,      &pad,	    &tpcm,
+		&icrc,
 	};
 
 	return all;

@@ -13,7 +13,7 @@ extern const Header ethernet, vlan_tag, cooked, cooked2, link_packet, network, n
 	network_rtt, network_fecn;
 extern const Header ipv4, ipv6, udp;
 // Transport
-extern const Header utph, rtph, cetph, cnp, saetph, identity;
+extern const Header utph, rtph, cetph, cetph_caqm, cnp, saetph, identity;
 // Transactions
 extern const Header btah, atah, udetah, taidetah, ofstetah, maetah, mtetah, immetah, invetah,
 	ntfetah, tvetah, beetah, operands, payload, pad, tpcm, icrc;

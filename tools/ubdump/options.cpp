@@ -57,7 +57,7 @@ Options read_options(int argc, char **argv)
 	CLI::App app{ "Shows UBoE and native UB packets, of a capture, an interface or "
 		      "hexadecimal text.",
 		      "ubdump" };
-	std::string from, clock = "local", order = "fcs";
+	std::string from, clock = "local", order = "fcs", cetph = "ldcp";
 	bool bytes = false, near = false;
 
 	app.add_option("FILTER", o.filter, "show only packets for which it holds; see ubdump(1)");
@@ -81,6 +81,8 @@ Options read_options(int argc, char **argv)
 	app.add_flag("-s,--stats", o.stats, "a summary at the end");
 	app.add_option("--icrc", order, "byte order of the ICRC")
 		->check(CLI::IsMember({ "fcs", "be" }));
+	app.add_option("--cetph", cetph, "congestion control of the channels")
+		->check(CLI::IsMember({ "ldcp", "caqm" }));
 	app.add_option("-p,--port", o.settings.port, "UDP port of UBoE")
 		->check(CLI::Range(1, 65535));
 	try {
@@ -91,6 +93,7 @@ Options read_options(int argc, char **argv)
 		o.style.clock = named(clocks, clock);
 		o.style.payload = bytes;
 		o.settings.icrc_be = order == "be";
+		o.settings.caqm = cetph == "caqm";
 		o.promiscuous = !near;
 	} catch (const CLI::Error &e) {
 		std::exit(app.exit(e) ? 2 : 0);

@@ -150,7 +150,7 @@ void Walk::answer(Layer &tph)
 
 void Walk::congestion()
 {
-	take(cetph);
+	take(settings_.caqm ? cetph_caqm : cetph);
 }
 
 void Walk::selective(std::uint32_t psn)

@@ -190,6 +190,30 @@ TEST(Native, CongestionHeaderGoesByItsMode)
 	EXPECT_EQ(decode(p, Link::native).find("cci.fecn"), nullptr);
 }
 
+// Vector L: Ack_Seq 28, Ce_Seq 0
+TEST(Acknowledgement, CongestionHeaderIsWhatTheChannelsHave)
+{
+	Bytes p = packet("L.4");
+
+	p[48] = 0x03;
+	p[49] = 7;
+	p[50] = 0x01;
+	p[51] = 0x02;
+	Packet d = decode(p, Link::ip);
+	EXPECT_EQ(d.number_at("cetph.ack_seq"), 28u);
+	EXPECT_EQ(d.number_at("cetph.ce_seq"), 0x03070102u);
+	EXPECT_EQ(d.find("cetph.hint"), nullptr);
+	Settings caqm;
+	caqm.caqm = true;
+	d = decode(p, Link::ip, caqm);
+	EXPECT_EQ(d.number_at("cetph.ack_seq"), 28u);
+	EXPECT_EQ(d.number_at("cetph.loc"), 1u);
+	EXPECT_EQ(d.number_at("cetph.i"), 1u);
+	EXPECT_EQ(d.number_at("cetph.c"), 7u);
+	EXPECT_EQ(d.number_at("cetph.hint"), 0x102u);
+	EXPECT_EQ(d.find("cetph.ce_seq"), nullptr);
+}
+
 TEST(Links, ManyTagsAreNoTrouble)
 {
 	Bytes tags{ 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
