@@ -25,8 +25,7 @@ static int uboe_cc_set(const char *val, const struct kernel_param *kp)
 		return -EINVAL;
 	ret = ubp_cc_parse(&uboe_cc, strim(text));
 	if (ret)
-		pr_err("uboe: cc=%s: none, dcqcn, ldcp or caqm, :SET, and ,NAME=VALUE within its "
-		       "range\n",
+		pr_err("uboe: cc=%s: none, dcqcn, ldcp or caqm, :SET, and ,NAME=VALUE in range\n",
 		       text);
 	return ret ? -EINVAL : 0;
 }
@@ -38,8 +37,8 @@ static int uboe_cc_get(char *buf, const struct kernel_param *kp)
 
 static const struct kernel_param_ops uboe_cc_ops = { .set = uboe_cc_set, .get = uboe_cc_get };
 module_param_cb(cc, &uboe_cc_ops, NULL, 0444);
-MODULE_PARM_DESC(
-	cc, "congestion control of new devices: none, dcqcn, ldcp, caqm[:SET][,NAME=VALUE]...");
+MODULE_PARM_DESC(cc,
+		 "congestion control of new devices: none, dcqcn, ldcp, caqm[:SET][,N=VALUE]...");
 
 /* One netdev has one device: serialises the look-up and the creation */
 static DEFINE_MUTEX(uboe_add_lock);
