@@ -6,9 +6,6 @@
 #include "ubp.h"
 
 #define UBP_ECN_MASK 0x03
-#define UBP_ECN_NOT_ECT 0x00
-#define UBP_ECN_ECT0 0x02
-#define UBP_ECN_CE 0x03
 
 /* What a receiver learns from the headers below the TPH */
 struct ubp_encap {
@@ -38,7 +35,7 @@ static inline u8 ubp_rx_level(const struct ubp_rxpkt *pkt, const struct ubp_enca
 {
 	if (unlikely(pkt->mark != UBP_MARK_AS_IP))
 		return (u8)(pkt->mark - UBP_MARK_NONE);
-	return e->ecn == UBP_ECN_CE ? UBP_CC_SEVERE : UBP_CC_CLEAR;
+	return e->ecn == UB_ECN_CE ? UBP_CC_SEVERE : UBP_CC_CLEAR;
 }
 
 /* Write IP and UDP headers of a packet of @total bytes, ICRC included */

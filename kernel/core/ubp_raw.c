@@ -60,7 +60,7 @@ static enum ubp_um_sent ubp_raw_send(struct ubp_jetty *j, struct ubp_raw_sqe *s)
 	buf.cci = 0;
 	if (!dev->ops->tx_alloc(dev, p, buf.len, &buf))
 		return UBP_UM_NO_ROOM;
-	ubp_encap_fill(p, UBP_ECN_NOT_ECT, buf.data, buf.len);
+	ubp_encap_fill(p, UB_ECN_NOT_ECT, buf.data, buf.len);
 	body = buf.data + ubp_encap_len(p);
 	if (!ubp_sgl_read(dev, j->pd, s->sge, s->nsge, 0, body, s->len)) {
 		dev->ops->tx_free(dev, &buf);

@@ -476,7 +476,7 @@ bool ubp_rx(struct ubp_dev *dev, const struct ubp_rxpkt *pkt)
 		goto drop;
 	ubp_stat(dev, UBP_S_RX_PACKETS);
 	ubp_stat_add(dev->stats, UBP_S_RX_BYTES, e.total);
-	if (unlikely(e.ecn == UBP_ECN_CE))
+	if (unlikely(e.ecn == UB_ECN_CE))
 		ubp_stat(dev, UBP_S_CE_MARKS);
 	ubp_read_begin();
 	if (t.op == UB_TP_UTP_DATA)

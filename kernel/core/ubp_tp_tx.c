@@ -31,8 +31,8 @@ u32 ubp_tp_rto_us(const struct ubp_tp *tp)
 static u8 ubp_tp_ecn(const struct ubp_tp *tp, const struct ubp_tph *t)
 {
 	/* CAQM's are asked for in CCI, and no border may take it for the other kind */
-	return unlikely(tp->cc) && t->op == UB_TP_RTP_DATA && !tp->cc->ops->cci ? UBP_ECN_ECT0 :
-										  UBP_ECN_NOT_ECT;
+	return unlikely(tp->cc) && t->op == UB_TP_RTP_DATA && !tp->cc->ops->cci ? UB_ECN_ECT0 :
+										  UB_ECN_NOT_ECT;
 }
 
 /* Write the headers from IP to TPH; returns where the next one goes */

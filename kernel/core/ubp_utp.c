@@ -30,7 +30,7 @@ bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h,
 		return false;
 	h->ssn = ++dev->utp_ssn;
 	p = u->buf.data;
-	ubp_encap_fill(path, UBP_ECN_NOT_ECT, p, u->buf.len);
+	ubp_encap_fill(path, UB_ECN_NOT_ECT, p, u->buf.len);
 	p += elen;
 	ubp_tph_build(p, &t);
 	p = ubp_part_build(p + UB_TPH_LEN, npi, path);

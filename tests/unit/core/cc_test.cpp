@@ -237,12 +237,12 @@ TEST_P(CcEcn, OnlyDataOfControlledChannels)
 	for (unsigned n = 0; n < 10; n++) {
 		for (const bytes &p : take(w.a)) {
 			EXPECT_EQ(op_of(p), UB_TP_RTP_DATA);
-			EXPECT_EQ(ecn_of(p), cc ? UBP_ECN_ECT0 : UBP_ECN_NOT_ECT);
+			EXPECT_EQ(ecn_of(p), cc ? UB_ECN_ECT0 : UB_ECN_NOT_ECT);
 			w.b.h.receive(p);
 		}
 		for (const bytes &p : take(w.b)) {
 			EXPECT_NE(op_of(p), UB_TP_RTP_DATA);
-			EXPECT_EQ(ecn_of(p), UBP_ECN_NOT_ECT);
+			EXPECT_EQ(ecn_of(p), UB_ECN_NOT_ECT);
 			w.a.h.receive(p);
 		}
 		w.pass(100 * us);
@@ -421,7 +421,7 @@ TEST_F(CcCnp, MarksOfTheIpHeaderAreSevere)
 	w->b.h.mark = UBP_MARK_AS_IP;
 	w->write(8);
 	for (bytes &p : take(w->a)) {
-		p[1] |= UBP_ECN_CE;
+		p[1] |= UB_ECN_CE;
 		std::fill_n(&p[10], 2, 0); /* nobody looks at the sum */
 		w->b.h.receive(std::move(p));
 	}
@@ -431,7 +431,7 @@ TEST_F(CcCnp, MarksOfTheIpHeaderAreSevere)
 	w->write(8);
 	w->b.h.mark = UBP_MARK_NONE;
 	for (bytes &p : take(w->a)) {
-		p[1] |= UBP_ECN_CE;
+		p[1] |= UB_ECN_CE;
 		w->b.h.receive(std::move(p));
 	}
 	EXPECT_EQ(cnps(w->b), levels{});
@@ -462,7 +462,7 @@ TEST_F(CcCnp, FecnOfANativeNetwork)
 			ubp_rxpkt pkt{};
 
 			std::copy(p.begin(), p.end(), frame.begin() + UB_NATIVE_LEN);
-			frame[UB_NATIVE_LEN + 1] |= UBP_ECN_CE;
+			frame[UB_NATIVE_LEN + 1] |= UB_ECN_CE;
 			n.len = u32(frame.size());
 			n.npi = UB_NPI_DEFAULT;
 			n.cci = u16(c.mode << 13 | c.fecn);

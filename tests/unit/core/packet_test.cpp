@@ -61,7 +61,7 @@ class Encap : public testing::TestWithParam<bool>
 		bytes p(ubp_encap_len(&path) + body);
 		for (u32 i = 0; i < body; i++)
 			p[p.size() - body + i] = static_cast<u8>(i * 3 + 1);
-		ubp_encap_fill(&path, UBP_ECN_ECT0, p.data(), static_cast<u32>(p.size()));
+		ubp_encap_fill(&path, UB_ECN_ECT0, p.data(), static_cast<u32>(p.size()));
 		return p;
 	}
 
@@ -96,7 +96,7 @@ TEST_P(Encap, WhatIsFilledIsAccepted)
 	EXPECT_EQ(e.total, p.size());
 	EXPECT_EQ(e.hlen, udp() + 8);
 	EXPECT_EQ(e.sport, 50000);
-	EXPECT_EQ(e.ecn, UBP_ECN_ECT0);
+	EXPECT_EQ(e.ecn, UB_ECN_ECT0);
 	EXPECT_EQ(e.v4, !GetParam());
 }
 
@@ -110,7 +110,7 @@ TEST_P(Encap, EveryFieldOfIpv4)
 		return;
 	EXPECT_EQ(p[0], 0x45); /* version, IHL */
 	EXPECT_EQ(p[1] >> 2, 0x2c >> 2); /* DSCP */
-	EXPECT_EQ(p[1] & 3, UBP_ECN_ECT0);
+	EXPECT_EQ(p[1] & 3, UB_ECN_ECT0);
 	EXPECT_EQ(get_unaligned_be16(&p[2]), p.size());
 	EXPECT_EQ(get_unaligned_be16(&p[4]), 0);
 	EXPECT_EQ(p[6] >> 5, 2); /* flags 010 */
@@ -131,7 +131,7 @@ TEST_P(Encap, EveryFieldOfIpv6)
 
 	EXPECT_EQ(first >> 28, 6u);
 	EXPECT_EQ(first >> 22 & 0x3f, 0x2cu >> 2); /* DSCP */
-	EXPECT_EQ(first >> 20 & 3, u32{ UBP_ECN_ECT0 });
+	EXPECT_EQ(first >> 20 & 3, u32{ UB_ECN_ECT0 });
 	EXPECT_EQ(first & 0xfffff, 0x12345u); /* flow label of the path */
 	EXPECT_EQ(get_unaligned_be16(&p[4]), p.size() - 40);
 	EXPECT_EQ(p[6], 0x11);
