@@ -139,7 +139,6 @@ static void ubp_rm_break(struct ubp_tp *tp)
 	ubp_rm_forget_broken(sh);
 }
 
-/* Requests of those whose time has come go before all that was not sent yet */
 /*
  * What the jetty had in the queue, behind @open, joins what is put back: it was posted
  * before some of that. The queue may not have been looked at since, for want of room or
@@ -166,6 +165,7 @@ static void ubp_rm_gather(struct ubp_share *sh, struct ubp_refused *b, struct ub
 	}
 }
 
+/* Requests of those whose time has come go before all that was not sent yet */
 static void ubp_rm_retry(struct ubp_tp *tp)
 {
 	struct ubp_share *sh = tp->sh;
