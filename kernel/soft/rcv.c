@@ -106,6 +106,7 @@ int uboe_encap_rcv(struct sock *sk, struct sk_buff *skb)
 	/* on a virtual link the sender leaves the sum to a device that never comes */
 	pkt.csum_ok = skb_csum_unnecessary(skb) || skb->ip_summed == CHECKSUM_PARTIAL;
 	pkt.mark = UBP_MARK_AS_IP;
+	pkt.cci = 0;
 	pkt.cookie = skb;
 	trace_uboe_rx(sf->ndev, pkt.data, pkt.len);
 	if (!ubp_rx(&sf->ud->core, &pkt))
