@@ -107,13 +107,13 @@ static inline void ubp_caqm_reckon(struct ubp_caqm *s, const struct ubp_caqm_kno
 
 /**
  * ubp_caqm_pass - any packet of @len bytes goes into the queue of the port
- * @now: nanoseconds, not 0
+ * @now: nanoseconds, not 0; before the last reckoning, if another processor made that
  * @queue: bytes that wait before it
  */
 static inline void ubp_caqm_pass(struct ubp_caqm *s, const struct ubp_caqm_knobs *k, u64 now,
 				 u64 queue, u32 len)
 {
-	if (!s->when || now - s->when >= k->period_ns)
+	if (!s->when || (now > s->when && now - s->when >= k->period_ns))
 		ubp_caqm_reckon(s, k, now, queue);
 	s->in += len;
 }

@@ -23,7 +23,8 @@ static inline u32 ub2e_caqm_fate(enum ubp_caqm_fate f)
 static inline u32 ub2e_level_mark(struct ub2e_level *l, const struct ub2e_queue *q, u64 now,
 				  u32 len, u32 random, u16 *cci)
 {
-	u64 gone = now - l->when;
+	/* another processor may have been here with a later time */
+	u64 gone = now > l->when ? now - l->when : 0;
 	u64 drained;
 
 	/* a second empties any queue that marks, and keeps the product in its type */

@@ -101,6 +101,18 @@ TEST(CaqmSwitch, CreditOfAPeriod)
 	EXPECT_EQ(p.pass(UB_CCI_CAQM_EN, 45061), UB_CCI_CAQM_EN);
 }
 
+/* Another processor's clock was read earlier: no time has passed */
+TEST(CaqmSwitch, ALateTimeIsNoPeriod)
+{
+	port p;
+
+	p.pass(asked | 128);
+	p.now -= 1;
+	p.pass(asked | 128);
+	EXPECT_EQ(p.s.credit, 20480 - 2 * 4096);
+	EXPECT_EQ(p.s.when, 1 * us);
+}
+
 /* What a switch before has marked gives up here, too */
 TEST(CaqmSwitch, MarksOfOthersAreCredit)
 {

@@ -444,6 +444,9 @@ TEST(SwitchMark, LevelsOfTheVirtualQueue)
 	EXPECT_EQ(l.bytes, 3000u);
 	EXPECT_EQ(ub2e_level_mark(&l, &q, 1000000, 0, ~0u, &cci), 0u); // 1 ms drains 1000
 	EXPECT_EQ(l.bytes, 2000u);
+	// another processor's clock was read earlier
+	EXPECT_EQ(ub2e_level_mark(&l, &q, 999999, 0, ~0u, &cci), 0u);
+	EXPECT_EQ(l.bytes, 2000u);
 	EXPECT_EQ(ub2e_level_mark(&l, &q, 5000000000, 10, 0, &cci), 0u);
 	EXPECT_EQ(l.bytes, 10u);
 }
