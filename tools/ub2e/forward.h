@@ -255,19 +255,24 @@ static inline u32 ub2e_choose(void *sw, const struct ub2e_route *r, u32 rt, u32 
 	return n > 1 ? by % n : 0;
 }
 
-/* Congestion marks as they leave. @mark: of the virtual queue; @out->cci is set */
-static inline u32 ub2e_congestion(const struct ub2e_settings *s, const struct ub2e_in *in,
-				  struct ub2e_out *out, u32 mark)
+/* Marks that have no counterpart in IP */
+static inline bool ub2e_other_cci(const struct ub2e_in *in)
 {
-	bool fecn_mode = ubp_cci_mode(in->cci) == UB_CCI_MODE_FECN;
+	return in->ub && ubp_cci_mode(in->cci) != UB_CCI_MODE_FECN;
+}
+
+/* Congestion marks as they leave. @mark: of the virtual queue; @out->cci is set */
+static inline void ub2e_congestion(const struct ub2e_settings *s, const struct ub2e_in *in,
+				   struct ub2e_out *out, u32 mark)
+{
 	u8 fecn;
 
-	if (in->ub && !fecn_mode) {
+	if (ub2e_other_cci(in)) {
 		/* CAQM's own work on CCI is done; other marks are not for it */
 		out->mark = mark >= UB2E_CAQM_GRANTED ? (u8)mark : 0;
 		out->ecn = out->ub ? in->ecn : (u8)UB_ECN_NOT_ECT;
 		out->cci_lost = !out->ub;
-		return out->ub || s->other_cci_passes ? 0 : UB2E_DROP_CCI_MODE;
+		return;
 	}
 	if (!in->ub)
 		out->cci = ubp_map_to_cci(&s->map, in->ecn);
@@ -276,7 +281,7 @@ static inline u32 ub2e_congestion(const struct ub2e_settings *s, const struct ub
 	if (!in->ub && !out->ub) {
 		out->ecn = mark && in->ecn != UB_ECN_NOT_ECT ? (u8)UB_ECN_CE : in->ecn;
 		out->mark = out->ecn != in->ecn ? (u8)mark : 0;
-		return 0;
+		return;
 	}
 	if (mark && ubp_fecn_worse(fecn, out->cci & UB_CCI_FECN)) {
 		out->cci = (u16)((out->cci & ~UB_CCI_FECN) | fecn);
@@ -284,7 +289,6 @@ static inline u32 ub2e_congestion(const struct ub2e_settings *s, const struct ub
 	}
 	/* inside the UB domain CCI counts, and the IP header stays as it came */
 	out->ecn = out->ub ? in->ecn : ubp_map_to_ecn(&s->map, out->cci);
-	return 0;
 }
 
 static inline u16 ub2e_vlan_out(const struct ub2e_port *port, const struct ub2e_partition *part,
@@ -344,6 +348,9 @@ static inline u32 ub2e_decide(void *sw, const struct ub2e_settings *s, u32 from,
 	out->ub = to->kind == UB2E_UB;
 	if (in->len + (out->ub ? UB_NATIVE_LEN : 0) > to->mtu)
 		return UB2E_DROP_MTU;
+	/* before the queue, in which nothing counts that does not leave */
+	if (!out->ub && ub2e_other_cci(in) && !s->other_cci_passes)
+		return UB2E_DROP_CCI_MODE;
 	out->vlan = out->ub ? 0 : ub2e_vlan_out(to, part, out->npi);
 	out->l3 = ub2e_l3_out(out);
 	/* at a border CAQM ends, and its packets are not for its credit */
@@ -353,7 +360,8 @@ static inline u32 ub2e_decide(void *sw, const struct ub2e_settings *s, u32 from,
 	out->cci = in->ub && out->ub ? cci : in->cci;
 	if (mark >= UB2E_DROP_FIRST)
 		return mark;
-	return ub2e_congestion(s, in, out, mark);
+	ub2e_congestion(s, in, out, mark);
+	return 0;
 }
 
 /* ---- writing ---- */

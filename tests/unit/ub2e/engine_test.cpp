@@ -481,6 +481,22 @@ TEST(SwitchMark, OnEachKindOfWay)
 	EXPECT_EQ(r.counters.get(0, UB2E_MARKED_SEVERE), 2u);
 }
 
+// What is dropped at the border is no load of the port behind it
+TEST(SwitchMark, NotByWhatDoesNotLeave)
+{
+	std::string queue = two_sides;
+	Native caqm;
+
+	queue.insert(queue.find("interface = \"eth0\"\n"), "rate = 8000\nkmin = 100\nkmax = 200\n");
+	Rig r(queue);
+	caqm.cci = UB_CCI_CAQM_EN;
+	for (unsigned i = 0; i < 100; ++i)
+		EXPECT_EQ(r.refused(0, on_ub(ip(ub_to_eth4), caqm)), "drop_cci_mode");
+	ASSERT_EQ(r.forward(0, on_ub(ip(ub_to_eth4))), 1u); // 86 bytes
+	EXPECT_EQ(r.counters.get(1, UB2E_MARKED_SEVERE), 0u);
+	EXPECT_EQ(r.out[15] & 3, UB_ECN_ECT0);
+}
+
 // Between UB ports. 8 Gb/s, 40 KiB wanted: a credit of 20480 bytes in the beginning
 TEST(SwitchCaqm, BetweenUbPorts)
 {
