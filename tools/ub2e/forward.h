@@ -173,14 +173,20 @@ static inline bool ub2e_is_to(const u8 *p, const u8 mac[6])
 	       get_unaligned_be16(p + 4) == get_unaligned_be16(mac + 4);
 }
 
+static inline bool ub2e_is_tag(u16 type)
+{
+	return type == UB2E_ETHERTYPE_TAG || type == UB2E_ETHERTYPE_TAG_OUTER;
+}
+
 /*
- * A frame of an Ethernet port. What is no UBoE packet to this station is the host's, also
- * what is too short for one. Return: as above.
+ * A frame of an Ethernet port. What is no UBoE packet to this station is the host's,
+ * whatever its tags, also what is too short for one. Return: as above.
  */
 static inline u32 ub2e_read_eth(const struct ub2e_port *port, const u8 *p, const u8 *end, u32 len,
 				struct ub2e_in *in)
 {
 	const u8 *ip = p + UB2E_ETH_LEN;
+	bool outer; /* the tag of a VLAN is not the only one */
 	u16 type;
 
 	if (ip + UB2E_LEAST > end || !ub2e_is_to(p, port->mac))
@@ -188,23 +194,25 @@ static inline u32 ub2e_read_eth(const struct ub2e_port *port, const u8 *p, const
 	in->ub = false;
 	in->l3 = UB2E_ETH_LEN;
 	type = get_unaligned_be16(p + 12);
-	in->tagged = type == UB2E_ETHERTYPE_TAG;
-	if (type == UB2E_ETHERTYPE_TAG_OUTER)
-		return UB2E_DROP_TAG;
+	in->tagged = ub2e_is_tag(type);
+	outer = type == UB2E_ETHERTYPE_TAG_OUTER;
 	if (in->tagged) {
 		in->l3 = UB2E_ETH_LEN + UB2E_TAG_LEN;
 		in->tci = get_unaligned_be16(p + 14);
 		type = get_unaligned_be16(p + 16);
-		if (type == UB2E_ETHERTYPE_TAG)
-			return UB2E_DROP_TAG;
 		ip += UB2E_TAG_LEN;
+		if (ub2e_is_tag(type)) {
+			outer = true;
+			type = get_unaligned_be16(p + 20);
+			ip += UB2E_TAG_LEN;
+		}
 	}
 	if (type != UB2E_ETHERTYPE_IP4 && type != UB2E_ETHERTYPE_IP6)
 		return UB2E_OTHER;
 	in->v4 = type == UB2E_ETHERTYPE_IP4;
 	if (ip + UB2E_LEAST > end || !ub2e_is_uboe(ip, in->v4))
 		return UB2E_OTHER;
-	return ub2e_read_ip(ip, len - in->l3, in);
+	return outer ? (u32)UB2E_DROP_TAG : ub2e_read_ip(ip, len - in->l3, in);
 }
 
 /**

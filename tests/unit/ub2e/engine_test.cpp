@@ -348,10 +348,17 @@ TEST(SwitchHostile, EthernetFrames)
 	EXPECT_EQ(r.refused(1, with(12, 0x88)), "other");
 	EXPECT_EQ(r.refused(1, on_eth(ip(eth_to_ub4), port_mac(1), 5)), "forwarded");
 	bytes two = good;
-	two[16] = 0x81, two[17] = 0;
+	two.insert(two.begin() + 12, { 0x81, 0, 0, 5 });
 	EXPECT_EQ(r.refused(1, two), "drop_tag");
 	two[12] = 0x88, two[13] = 0xa8;
 	EXPECT_EQ(r.refused(1, two), "drop_tag");
+	two[22 + 9] = 6; // with two tags, too
+	EXPECT_EQ(r.refused(1, two), "other");
+	bytes outer = good;
+	outer[12] = 0x88, outer[13] = 0xa8;
+	EXPECT_EQ(r.refused(1, outer), "drop_tag");
+	outer[16] = 0x86;
+	EXPECT_EQ(r.refused(1, outer), "other");
 	EXPECT_EQ(r.refused(1, with(18 + 9, 6)), "other"); // TCP is the host's
 	EXPECT_EQ(r.refused(1, with(18 + 20 + 3, 9)), "other");
 	EXPECT_EQ(r.refused(1, with(18 + 6, 0x20)), "drop_ip_header");

@@ -199,6 +199,10 @@ class Frames
 
 			b = on_eth(ip(p), port_mac(port),
 				   vlan < 0 ? vlan : vlan | static_cast<int>(pick(16)) << 12);
+			if (!pick(8)) // one tag more
+				b.insert(b.begin() + 12,
+					 { static_cast<u8>(pick(2) ? 0x81 : 0x88),
+					   static_cast<u8>(pick(2) ? 0 : 0xa8), 0, 5 });
 		}
 		spoil(b);
 		return b;
