@@ -99,6 +99,14 @@ std::uint32_t Engine::queue_mark(std::uint32_t port, const ub2e_port &to, std::u
 			       static_cast<u32>(random_() << 1), &cci);
 }
 
+bool Engine::is_ub(unsigned port, const Frame &f) const
+{
+	ub2e_in in{};
+
+	return ub2e_read(tables_->port(port), f.begin, f.end, static_cast<u32>(f.end - f.begin),
+			 &in) != UB2E_OTHER;
+}
+
 unsigned Engine::forward(unsigned from, Frame &f, std::uint64_t now)
 {
 	const auto *port = tables_->port(from);

@@ -68,6 +68,9 @@ class Engine
 	/// Returns the port by which it leaves, or none. @p now: nanoseconds, monotonic.
 	unsigned forward(unsigned port, Frame &frame, std::uint64_t now);
 
+	/// Is it for the switch, and not for the host? Of a cut frame the beginning says it.
+	bool is_ub(unsigned port, const Frame &frame) const;
+
 	// For forward.h
 	std::uint32_t turn()
 	{

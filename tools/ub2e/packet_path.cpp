@@ -279,7 +279,7 @@ void PacketPath::take(unsigned from)
 
 		// segments that a local sender left to a device come here as one frame
 		if (ports_[from]->cut(i) || f.end - f.begin > longest(from))
-			counters_.add(from, UB2E_DROP_UNCUT);
+			counters_.add(from, engine_.is_ub(from, f) ? UB2E_DROP_UNCUT : UB2E_OTHER);
 		else
 			forward(from, f, now);
 	}

@@ -366,6 +366,22 @@ TEST(SwitchHostile, EthernetFrames)
 	EXPECT_EQ(r.refused(1, with(18 + 20 + 5, 9)), "drop_length");
 }
 
+TEST(SwitchHostile, WhoseACutFrameIs)
+{
+	Rig r(two_sides);
+	const auto is_ub = [&](unsigned port, bytes b) {
+		b.resize(80);
+		return r.engine->is_ub(port, { b.data(), b.data() + b.size() });
+	};
+	bytes tcp = ip(eth_to_ub4);
+
+	tcp[9] = 6;
+	EXPECT_TRUE(is_ub(0, on_ub(ip(ub_to_eth4))));
+	EXPECT_TRUE(is_ub(1, on_eth(ip(eth_to_ub4), port_mac(1))));
+	EXPECT_FALSE(is_ub(1, on_eth(tcp, port_mac(1))));
+	EXPECT_FALSE(is_ub(0, on_eth(ip(eth_to_ub4), port_mac(0))));
+}
+
 namespace
 {
 
