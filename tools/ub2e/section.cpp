@@ -155,8 +155,8 @@ std::vector<std::string> Section::texts(std::string_view key)
 
 	if (!node)
 		return all;
-	if (!node->is_array())
-		wrong(key, "a list of texts");
+	if (!node->is_array() || node->as_array()->empty())
+		wrong(key, "a list of at least one text");
 	for (const toml::node &one : *node->as_array()) {
 		if (!one.is_string())
 			wrong(key, "a list of texts");

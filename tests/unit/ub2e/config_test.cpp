@@ -179,6 +179,8 @@ TEST(SwitchConfig, MessagesNameTheLine)
 		  "f:12: partition: VLAN 5 is that of partition 5" },
 		{ ports + "[[partition]]\nid = 5\nports = [\"w\"]",
 		  "f:10: partition: there is no port w" },
+		{ ports + "[[partition]]\nid = 5\nports = []", // not: all
+		  "f:10: partition: ports has to be a list of at least one text" },
 		{ ports + "[[route]]\nprefix = \"10.0.0.1/8\"\nport = \"u\"",
 		  "f:9: route: prefix has to be" },
 		{ ports + "[[route]]\nprefix = \"10.0.0.0/33\"\nport = \"u\"",
