@@ -127,6 +127,8 @@ class Switch
 	{
 		const auto tables = make_tables(config_);
 
+		for (const ub2e_port &port : tables->ports())
+			interfaces_.push_back(port.ifindex);
 		if (options_.datapath != "packet") {
 			try {
 				if (!options_.capture.empty())
@@ -145,6 +147,16 @@ class Switch
 		way_ = "AF_PACKET";
 	}
 
+	/// Sockets and programs are at the interfaces that there were in the beginning.
+	void same_interfaces(const Config &config, const Tables &tables) const
+	{
+		for (std::size_t i = 0; i < interfaces_.size(); ++i)
+			if (tables.ports()[i].ifindex != interfaces_[i])
+				throw uboe::Failure("interface " + config.ports[i].interface +
+						    ": is not the one that was there in the "
+						    "beginning; start ub2e again");
+	}
+
 	/// All of the new configuration holds, or nothing of it.
 	void reload()
 	try {
@@ -153,7 +165,9 @@ class Switch
 		if (!same_ports(config_, fresh))
 			throw uboe::Failure(options_.config + ": names, interfaces and types of "
 							      "ports stay while the switch runs");
-		datapath_->set_tables(make_tables(fresh));
+		const auto tables = make_tables(fresh);
+		same_interfaces(fresh, *tables);
+		datapath_->set_tables(tables);
 		config_ = std::move(fresh);
 		std::fprintf(stderr, "ub2e: %s holds\n", options_.config.c_str());
 		if (metrics_)
@@ -184,6 +198,7 @@ class Switch
 	Options options_;
 	Config config_;
 	std::vector<std::string> names_;
+	std::vector<std::uint32_t> interfaces_; // their numbers
 	Counters counters_;
 	std::unique_ptr<Datapath> datapath_;
 	const char *way_ = "";
