@@ -56,8 +56,8 @@ Program::Program()
 	if (!object_)
 		fail_errno("the XDP program cannot be read");
 	if (bpf_object__load(object_.get()))
-		fail_errno("the kernel does not take the XDP program (it takes CAP_BPF and "
-			   "CAP_NET_ADMIN; UB2E_DEBUG=1 says more)");
+		fail_errno("the kernel does not take the XDP program (it takes CAP_BPF, "
+			   "CAP_NET_ADMIN and CAP_PERFMON; UB2E_DEBUG=1 says more)");
 	program_ = bpf_object__find_program_by_name(object_.get(), "ub2e");
 }
 
