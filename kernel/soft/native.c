@@ -37,6 +37,11 @@ static int uboe_native_rcv(struct sk_buff *skb, struct net_device *ndev, struct 
 
 	if (skb->pkt_type == PACKET_LOOPBACK)
 		goto drop;
+	/* to another station's MAC address, or of a VLAN, which the stack marks alike */
+	if (skb->pkt_type == PACKET_OTHERHOST) {
+		uboe_soft_count(sf, UBOE_SD_FOREIGN);
+		goto drop;
+	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NET_RX_DROP;

@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -21,6 +23,23 @@ namespace uboe::inproc {
 namespace {
 
 constexpr int send_patience_ms = 10; // for a full send buffer
+
+// Frames to this station or to all; not of a VLAN, which is another link
+bool take_own_frames(int fd)
+{
+	static sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, static_cast<__u32>(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, PACKET_BROADCAST, 3, 0),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS,
+			 static_cast<__u32>(SKF_AD_OFF + SKF_AD_VLAN_TAG_PRESENT)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const sock_fprog program = {static_cast<unsigned short>(std::size(code)), code};
+
+	return !setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
 
 } // namespace
 
@@ -91,7 +110,7 @@ int UbPort::open(const Address &local, std::uint16_t, int)
 		return errno;
 	if (int err = claim())
 		return err;
-	if (bind(fd_, reinterpret_cast<sockaddr *>(&at), sizeof(at)))
+	if (!take_own_frames(fd_) || bind(fd_, reinterpret_cast<sockaddr *>(&at), sizeof(at)))
 		return errno;
 	for (Block *&b : in_) {
 		b = pool_.take();

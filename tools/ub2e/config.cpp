@@ -268,7 +268,7 @@ std::optional<Mac> parse_mac(std::string_view text)
 	Mac mac{};
 	for (unsigned i = 0; i < 6; ++i)
 		mac[i] = static_cast<std::uint8_t>(b[i]);
-	return mac;
+	return mac == Mac{} ? std::nullopt : std::optional(mac);
 }
 
 std::optional<Prefix> Prefix::parse(std::string_view text)
@@ -337,10 +337,15 @@ Config Config::parse(std::string_view text, const std::string &name)
 Config Config::load(const std::string &path)
 {
 	std::ifstream in(path, std::ios::binary);
-	const std::string text{ std::istreambuf_iterator<char>(in), {} };
+	std::string text;
 
 	if (!in)
 		throw ConfigError(path + ": " + std::strerror(errno));
+	try {
+		text.assign(std::istreambuf_iterator<char>(in), {});
+	} catch (const std::ios_base::failure &e) { // a directory, say
+		throw ConfigError(path + ": " + e.what());
+	}
 	return parse(text, path);
 }
 

@@ -216,6 +216,18 @@ TEST(SwitchConfig, MessagesNameTheLine)
 		EXPECT_EQ(error(text).substr(0, std::string(message).size()), message) << text;
 }
 
+TEST(SwitchConfig, MessagesNameTheFile)
+{
+	for (const char *path : { "/", "/no/such/file" })
+		try {
+			Config::load(path);
+			ADD_FAILURE() << path;
+		} catch (const ConfigError &e) {
+			EXPECT_EQ(std::string(e.what()).find(std::string(path) + ": "), 0u)
+				<< e.what();
+		}
+}
+
 TEST(SwitchConfig, AFileThatIsNotThere)
 {
 	try {
