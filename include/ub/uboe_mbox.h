@@ -267,7 +267,8 @@ struct uboe_seg_ctx {
  *	jetties, one for each pair of addresses, with a number below 0x800000
  * @laddr, @raddr: IPv6 or v4-mapped addresses, network byte order
  * @cc: congestion control that this end wants, UB_CC_* (docs/decisions/0037; CAQM where the
- *	port is one of a UB domain, else EINVAL); query: what is used, before the peer has answered what is wanted
+ *	port is one of a UB domain, else EINVAL); query: what is used, before the peer has
+ *	answered what is wanted
  * @timeout_ns: how long unanswered retransmission may last, 0 for ever
  * @mtu: largest payload offered, bytes, power of two 1024..8192
  * @vl: of a shared channel, 0..15: whose RC table it has; 0 for others

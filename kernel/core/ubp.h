@@ -326,6 +326,16 @@ struct ubp_dev {
 	void *home;
 };
 
+/* Room for a packet of @len bytes, whose CCI goes by its IP header unless somebody sets it */
+static inline bool ubp_tx_alloc(struct ubp_dev *dev, struct ubp_path *path, u32 len,
+				struct ubp_txbuf *buf)
+{
+	if (!dev->ops->tx_alloc(dev, path, len, buf))
+		return false;
+	buf->cci = 0;
+	return true;
+}
+
 /* May channels of the device have this congestion control? */
 static inline bool ubp_cc_can(const struct ubp_dev *dev, u32 alg)
 {

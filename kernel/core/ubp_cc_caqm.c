@@ -21,7 +21,7 @@
 
 #define UBP_CAQM_SILENT 2u /* timeouts before any answer, until it goes on without */
 #define UBP_CAQM_FRAC 8u /* bits of what is owed, below a byte */
-#define UBP_CAQM_UNIT_SHIFT 5u
+#define UBP_CAQM_OWED_UNIT (UB_CAQM_UNIT << UBP_CAQM_FRAC)
 
 static void ubp_caqm_set(struct ubp_cc *cc, u32 cw)
 {
@@ -31,8 +31,8 @@ static void ubp_caqm_set(struct ubp_cc *cc, u32 cw)
 
 static void ubp_caqm_start(struct ubp_cc *cc, u64 now)
 {
+	(void)now;
 	cc->caqm.slow = true;
-	cc->caqm.calm_at = now;
 	ubp_caqm_set(cc, cc->par->cwd0);
 }
 
@@ -73,9 +73,9 @@ static u16 ubp_caqm_cci(struct ubp_cc *cc, u32 size, u64 now)
 	c->asks = cc->inflight >= c->cw / 2;
 	if (c->asks) {
 		c->owed = min_t(u32, c->owed + ubp_caqm_wish(cc, size),
-				UB_CCI_CAQM_HINT << (UBP_CAQM_FRAC + UBP_CAQM_UNIT_SHIFT));
-		hint = c->owed >> (UBP_CAQM_FRAC + UBP_CAQM_UNIT_SHIFT);
-		c->owed -= hint << (UBP_CAQM_FRAC + UBP_CAQM_UNIT_SHIFT);
+				UB_CCI_CAQM_HINT * UBP_CAQM_OWED_UNIT);
+		hint = c->owed / UBP_CAQM_OWED_UNIT;
+		c->owed -= hint * UBP_CAQM_OWED_UNIT;
 	}
 	return ubp_caqm_ask((u8)hint);
 }
@@ -130,7 +130,7 @@ static enum ubp_cc_news ubp_caqm_told(struct ubp_cc *cc, u32 acked, const u8 *p,
 		c->calm_at = now + 1000ull * cc->par->caqm_theta * cc->rtt_us;
 	}
 	if (grant)
-		cw += (u32)get_unaligned_be16(p + 2) << UBP_CAQM_UNIT_SHIFT;
+		cw += (u32)get_unaligned_be16(p + 2) * UB_CAQM_UNIT;
 	if (marks)
 		cw = ubp_caqm_cut(cc, cw, marks);
 	ubp_caqm_set(cc, cw);

@@ -57,8 +57,7 @@ static enum ubp_um_sent ubp_raw_send(struct ubp_jetty *j, struct ubp_raw_sqe *s)
 		return ubp_raw_bad(s, UBOE_CQE_LOCAL, UBOE_CQE_LOCAL_LEN);
 	p->dport = s->port;
 	buf.len = ubp_encap_len(p) + s->len + tail;
-	buf.cci = 0;
-	if (!dev->ops->tx_alloc(dev, p, buf.len, &buf))
+	if (!ubp_tx_alloc(dev, p, buf.len, &buf))
 		return UBP_UM_NO_ROOM;
 	ubp_encap_fill(p, UB_ECN_NOT_ECT, buf.data, buf.len);
 	body = buf.data + ubp_encap_len(p);

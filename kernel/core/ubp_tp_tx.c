@@ -86,7 +86,7 @@ static bool ubp_tp_room(struct ubp_tp *tp, struct ubp_txbuf *buf)
 		return false;
 	if (unlikely(f) && !ubp_tm_ask(f, buf->len, tp->now))
 		return false;
-	if (tp->dev->ops->tx_alloc(tp->dev, &tp->path, buf->len, buf))
+	if (ubp_tx_alloc(tp->dev, &tp->path, buf->len, buf))
 		return true;
 	if (f)
 		ubp_tm_back(f, buf->len);
@@ -140,7 +140,8 @@ static enum ubp_sent ubp_tp_emit(struct ubp_tp *tp, struct ubp_txd *d, u32 psn, 
 		return UBP_NO_DATA;
 	}
 	memset(p + h.pld_len, 0, pad);
-	buf.cci = unlikely(tp->cc) ? ubp_cc_sent(tp, d, buf.len) : 0;
+	if (unlikely(tp->cc))
+		buf.cci = ubp_cc_sent(tp, d, buf.len);
 	d->size = (u16)(buf.len - ubp_encap_len(&tp->path));
 	ubp_tp_xmit(tp, &buf);
 	return UBP_SENT;
@@ -413,8 +414,7 @@ bool ubp_tp_send_cnp(struct ubp_tp *tp, u8 ecn)
 	u8 *p;
 
 	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_CNP_CETPH_LEN + UB_ICRC_LEN;
-	buf.cci = 0;
-	if (!tp->dev->ops->tx_alloc(tp->dev, &tp->path, buf.len, &buf))
+	if (!ubp_tx_alloc(tp->dev, &tp->path, buf.len, &buf))
 		return false;
 	p = ubp_tp_head(tp, &buf, &t);
 	memset(p, 0, UB_CNP_CETPH_LEN);
@@ -440,7 +440,6 @@ void ubp_tp_send_ack(struct ubp_tp *tp)
 	u8 *p;
 
 	buf.len = ubp_encap_len(&tp->path) + UB_TPH_LEN + UB_ICRC_LEN;
-	buf.cci = 0;
 	if (sack) {
 		code = ubp_sack_code((u32)ubp_psn_diff(tp->rcv_max, t.psn) + 1);
 		buf.len += UB_SAETPH_LEN + (8u << code);
@@ -455,7 +454,7 @@ void ubp_tp_send_ack(struct ubp_tp *tp)
 	}
 	if (cc)
 		buf.len += UB_CETPH_LEN;
-	if (!dev->ops->tx_alloc(dev, &tp->path, buf.len, &buf)) {
+	if (!ubp_tx_alloc(dev, &tp->path, buf.len, &buf)) {
 		tp->ack_now = false;
 		tp->ack_at = tp->now + dev->cfg.ack_delay_us * 1000ull;
 		return;

@@ -25,8 +25,7 @@ bool ubp_utp_begin(struct ubp_dev *dev, struct ubp_path *path, struct ubp_ta *h,
 
 	u->len = h->pld_len;
 	u->buf.len = ubp_utp_len(path, npi, h);
-	u->buf.cci = 0;
-	if (!dev->ops->tx_alloc(dev, path, u->buf.len, &u->buf))
+	if (!ubp_tx_alloc(dev, path, u->buf.len, &u->buf))
 		return false;
 	h->ssn = ++dev->utp_ssn;
 	p = u->buf.data;

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "rng.hpp"
+#include "ubport.hpp"
 #include "verbs.hpp"
 
 extern "C" {
@@ -322,17 +323,16 @@ double world::red() const
 	return double(sc_.pmax) / 100 * double(queued_ - sc_.kmin) / double(sc_.kmax - sc_.kmin);
 }
 
-/* CCI stands behind the IP packet */
 void world::judge(bytes &data)
 {
-	std::uint8_t *at = &data[data.size() - 2];
-	u16 cci = get_unaligned_be16(at);
+	std::uint8_t *at = cci_behind(data);
 
-	if (!senders_[0]->h.native())
+	if (!far_.native())
 		return;
 	ubp_caqm_pass(&caqm_, &knobs_, clock, queued_, u32(data.size() + ethernet));
-	if (data.size() < 1000 || !ubp_caqm_is(cci))
+	if (!at)
 		return; /* setting up */
+	u16 cci = get_unaligned_be16(at);
 	marks_ += ubp_caqm_judge(&caqm_, &knobs_, u32(random_.next()), &cci) == UBP_CAQM_MARKED;
 	put_unaligned_be16(cci, at);
 }

@@ -388,7 +388,7 @@ void host::set_native(bool busy)
 
 void host::receive(bytes data)
 {
-	auto *c = new rx_cookie{ native() ? into_domain(dev_, data) : std::move(data) };
+	auto *c = new rx_cookie{ native() ? into_domain(dev_, std::move(data)) : std::move(data) };
 	ubp_rxpkt pkt{ c->data.data(), static_cast<u32>(c->data.size()), false, mark, 0, c };
 
 	live_rx_++;

@@ -71,7 +71,16 @@ bytes ub_switch::forward(const ubp_dev &dev, const bytes &ip, u16 cci, u64 now)
 	return out;
 }
 
-bytes into_domain(const ubp_dev &dev, const bytes &ip)
+std::uint8_t *cci_behind(bytes &ip)
+{
+	std::uint8_t *at = &ip[ip.size() - 2];
+
+	return ubp_ip_total(ip.data()) + 2 == ip.size() && ubp_caqm_is(get_unaligned_be16(at)) ?
+		       at :
+		       nullptr;
+}
+
+bytes into_domain(const ubp_dev &dev, bytes ip)
 {
 	bytes frame(UB_NATIVE_LEN + ip.size());
 	ubp_native n{};
@@ -85,11 +94,8 @@ bytes into_domain(const ubp_dev &dev, const bytes &ip)
 		std::min<u32>(ubp_ip_total(ip.data()), UBP_NATIVE_MAX - UB_NATIVE_LEN);
 	n.npi = dev.npi & UB_NPI_ID; /* the VLAN is that of its partition */
 	n.cci = ubp_map_to_cci(&map, ubp_ip_ecn(ip.data(), v4));
-	if (n.len - UB_NATIVE_LEN + 2 == ip.size()) {
-		const u16 cci = get_unaligned_be16(&ip[ip.size() - 2]);
-
-		n.cci = ubp_caqm_is(cci) ? cci : n.cci;
-	}
+	if (const std::uint8_t *at = cci_behind(ip))
+		n.cci = get_unaligned_be16(at);
 	n.cfg = v4 ? UB_CFG_IPV4 : UB_CFG_IPV6;
 	n.rt = map.rt;
 	ubp_native_build(frame.data(), &n);

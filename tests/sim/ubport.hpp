@@ -38,8 +38,11 @@ class ub_switch
 	u64 queue_ = 0;
 };
 
+/* Where that CCI stands, null: there is none */
+std::uint8_t *cci_behind(bytes &ip);
+
 /* An IP packet comes in by the switch; the native packet that the port gets */
-bytes into_domain(const ubp_dev &dev, const bytes &ip);
+bytes into_domain(const ubp_dev &dev, bytes ip);
 
 } // namespace ubsim
 

@@ -332,6 +332,7 @@ static inline u32 ub2e_decide(void *sw, const struct ub2e_settings *s, u32 from,
 	const struct ub2e_port *to;
 	u32 rt = in->ub ? in->rt : s->map.rt;
 	u32 why, mark = 0;
+	bool inside;
 	u16 cci;
 
 	part = ub2e_partition_of(sw, port, in, &out->npi, &why);
@@ -362,10 +363,11 @@ static inline u32 ub2e_decide(void *sw, const struct ub2e_settings *s, u32 from,
 	out->vlan = out->ub ? 0 : ub2e_vlan_out(to, part, out->npi);
 	out->l3 = ub2e_l3_out(out);
 	/* at a border CAQM ends, and its packets are not for its credit */
-	cci = in->ub && out->ub ? in->cci : 0;
+	inside = in->ub && out->ub;
+	cci = inside ? in->cci : 0;
 	if (to->queue.rate)
 		mark = ub2e_mark_of(sw, out->port, to, in->len + out->l3, &cci);
-	out->cci = in->ub && out->ub ? cci : in->cci;
+	out->cci = inside ? cci : in->cci;
 	if (mark >= UB2E_DROP_FIRST)
 		return mark;
 	ub2e_congestion(s, in, out, mark);

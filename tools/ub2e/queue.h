@@ -28,7 +28,7 @@ static inline u32 ub2e_level_mark(struct ub2e_level *l, const struct ub2e_queue 
 	u64 drained;
 
 	/* a second empties any queue that marks, and keeps the product in its type */
-	drained = gone >= 1000000000 ? ~0ULL : gone * (q->rate / 1000) / 1000000;
+	drained = gone >= 1000000000 ? ~0ULL : ubp_caqm_bytes(q->rate, gone);
 	if (drained) {
 		l->bytes = drained >= l->bytes ? 0 : l->bytes - drained;
 		l->when = now;

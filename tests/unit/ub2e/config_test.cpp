@@ -216,18 +216,6 @@ TEST(SwitchConfig, MessagesNameTheLine)
 		EXPECT_EQ(error(text).substr(0, std::string(message).size()), message) << text;
 }
 
-TEST(SwitchConfig, MessagesNameTheFile)
-{
-	for (const char *path : { "/", "/no/such/file" })
-		try {
-			Config::load(path);
-			ADD_FAILURE() << path;
-		} catch (const ConfigError &e) {
-			EXPECT_EQ(std::string(e.what()).find(std::string(path) + ": "), 0u)
-				<< e.what();
-		}
-}
-
 TEST(SwitchConfig, AFileThatIsNotThere)
 {
 	try {
@@ -235,5 +223,11 @@ TEST(SwitchConfig, AFileThatIsNotThere)
 		FAIL();
 	} catch (const ConfigError &e) {
 		EXPECT_STREQ(e.what(), "/nowhere/at/all: No such file or directory");
+	}
+	try {
+		Config::load("/");
+		FAIL();
+	} catch (const ConfigError &e) {
+		EXPECT_EQ(std::string(e.what()).find("/: "), 0u) << e.what();
 	}
 }

@@ -385,23 +385,20 @@ TEST(SwitchHostile, WhoseACutFrameIs)
 namespace
 {
 
-const std::string spread = R"(
-[[port]]
-interface = "ub0"
-type = "ub"
-[[port]]
-interface = "ub1"
-type = "ub"
-[[port]]
-interface = "ub2"
-type = "ub"
-[[port]]
-interface = "ub3"
-type = "ub"
-[[route]]
-prefix = "10.2.0.0/16"
-via = [ { port = "ub3", shortest = false }, { port = "ub1" }, { port = "ub2" } ]
-)";
+/// UB ports ub0 and on, with such lines more, and a route out of the first one.
+std::string ub_ports(std::initializer_list<const char *> more, const std::string &route)
+{
+	std::string text;
+	unsigned n = 0;
+
+	for (const char *lines : more)
+		text += "[[port]]\ninterface = \"ub" + std::to_string(n++) + "\"\ntype = \"ub\"\n" +
+			lines + '\n';
+	return text + "[[route]]\nprefix = \"10.2.0.0/16\"\n" + route + '\n';
+}
+
+const std::string spread = ub_ports({ "", "", "", "" }, R"(
+via = [ { port = "ub3", shortest = false }, { port = "ub1" }, { port = "ub2" } ])");
 
 } // namespace
 
@@ -523,21 +520,8 @@ TEST(SwitchMark, NotByWhatDoesNotLeave)
 // Between UB ports. 8 Gb/s, 40 KiB wanted: a credit of 20480 bytes in the beginning
 TEST(SwitchCaqm, BetweenUbPorts)
 {
-	const std::string ub_ports = R"(
-[[port]]
-interface = "ub0"
-type = "ub"
-[[port]]
-interface = "ub1"
-type = "ub"
-rate = "8G"
-caqm = { mark = 0 }
-[[route]]
-prefix = "10.2.0.0/16"
-port = "ub1"
-)";
 	constexpr u16 ask = UB_CCI_CAQM_EN | UB_CCI_CAQM_I;
-	Rig r(ub_ports);
+	Rig r(ub_ports({ "", "rate = \"8G\"\ncaqm = { mark = 0 }" }, "port = \"ub1\""));
 	Native n;
 
 	const auto cci = [&](u16 in, std::uint64_t now = 1) {
@@ -566,9 +550,7 @@ TEST(SwitchCaqm, OtherPortsLetItPass)
 {
 	for (const char *how :
 	     { "", "rate = 8000\nkmin = 1\nkmax = 2\ncaqm = { period_ns = 0 }" }) {
-		Rig r("[[port]]\ninterface = \"ub0\"\ntype = \"ub\"\n"
-		      "[[port]]\ninterface = \"ub1\"\ntype = \"ub\"\n" +
-		      std::string(how) + "\n[[route]]\nprefix = \"10.2.0.0/16\"\nport = \"ub1\"\n");
+		Rig r(ub_ports({ "", how }, "port = \"ub1\""));
 		Native n;
 
 		n.cci = UB_CCI_CAQM_EN | UB_CCI_CAQM_I | 200;
